@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Commands: make, make compare, make test, make bench, make asan, make docs, make clean, make deps
+# Sources are found by folder; a new file needs no line here.
+
+BUILD    ?= build
+CC       ?= gcc
+VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+PACKAGES := pkg-config libglib2.0-dev libgsl-dev libcsv-dev gnuplot-nox
+TEST_PACKAGES := libcmocka-dev valgrind
+SANITIZE ?=
+OPTIMISE ?= -O2
+
+LAYERS  := sim/core sim/stats models topologies workloads sim/app
+SOURCES := $(foreach layer,$(LAYERS),$(wildcard $(layer)/*.c))
+OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
+LIBRARY := $(BUILD)/libweft.a
+UNIT    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c tests/physics/*.c tests/fuzz/*.c))
+
+CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPTIMISE) -g -fno-omit-frame-pointer -ffp-contract=off \
+           -Wall -Wextra -Wshadow -Wconversion -Werror $(SANITIZE)
+INCLUDE  = -I. $(shell pkg-config --cflags glib-2.0 gsl)
+LIBS     = $(shell pkg-config --libs glib-2.0 gsl) -lcsv -lm
+
+all: $(BUILD)/weft
+
+# What apt has to bring is asked of dpkg each time; nothing happens when all is there.
+deps:
+	@tests/deps.sh $(PACKAGES)
+
+test-deps:
+	@tests/deps.sh $(PACKAGES) $(TEST_PACKAGES)
+
+have-deps = $(BUILD)/.deps
+$(have-deps): Makefile
+	@tests/deps.sh $(PACKAGES)
+	@mkdir -p $(BUILD) && touch $@
+
+$(BUILD)/weft: $(BUILD)/obj/sim/app/main.o $(LIBRARY)
+	$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+
+$(LIBRARY): $(filter-out %/main.o,$(OBJECTS))
+	@rm -f $@
+	ar rcs $@ $^
+
+$(BUILD)/obj/%.o: %.c $(have-deps)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(INCLUDE) -MMD -MP -c -o $@ $<
+
+# the program's version is compiled into one file, rebuilt when it changes
+$(BUILD)/version: FORCE
+	@mkdir -p $(BUILD); echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@
+$(BUILD)/obj/sim/app/version.o: CFLAGS += -DWEFT_VERSION='"$(VERSION)"' -DWEFT_BUILD='"$(strip $(OPTIMISE) $(SANITIZE))"'
+$(BUILD)/obj/sim/app/version.o: $(BUILD)/version
+
+$(BUILD)/tests/%: tests/%.c $(LIBRARY) $(have-deps)
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(INCLUDE) -MMD -MP -o $@ $< $(LIBRARY) $(LIBS) -lcmocka
+
+unit: $(UNIT)
+
+compare: all
+	$(BUILD)/weft compare --out results/compare
+
+test: test-deps
+	@$(MAKE) --no-print-directory all unit
+	@BUILD=$(BUILD) tests/run.sh
+
+asan:
+	@$(MAKE) --no-print-directory BUILD=build/asan OPTIMISE=-O1 \
+	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined' all unit
+	@BUILD=build/asan WEFT_TESTS=unit tests/run.sh
+
+bench: all
+	@BUILD=$(BUILD) tests/bench.sh
+
+docs: all
+	$(BUILD)/weft params --markdown > docs/PARAMETERS.md
+
+format:
+	clang-format -i $(SOURCES) $(wildcard $(addsuffix /*.h,$(LAYERS)) tests/*/*.c)
+
+clean:
+	rm -rf build
+
+FORCE:
+.PHONY: all deps test-deps unit compare test asan bench docs format clean FORCE
+-include $(OBJECTS:.o=.d) $(UNIT:=.d)

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A backend plays a schedule on a graph into a sink. `native` is the product: our packet models on
+ * our event heap. The configuration of all models is one struct made of named groups, each with its
+ * parameter table; the application fills it from the scenario by model_groups.
+ */
+#ifndef WEFT_MODELS_BACKEND_H
+#define WEFT_MODELS_BACKEND_H
+
+#include "models/transport.h"
+#include "sim/core/graph.h"
+#include "sim/core/schedule.h"
+#include "sim/core/sink.h"
+
+/* [queue]: what a switch port does with a packet that has to wait. */
+struct queue_config {
+    int64_t kind;  /* choice: models/queue_list.c */
+    int64_t limit; /* bytes waiting, without the packet in service */
+    int64_t kmin, kmax, pmax;
+    int64_t nic_limit; /* unused by hosts that pull; kept for graphs that forward */
+};
+
+/* [route]: the choice among equal-cost ports. */
+struct route_config {
+    int64_t kind;
+    int64_t seeds; /* 0 per switch, 1 equal (polarisation) */
+};
+
+/* [loss]: random loss on wires. */
+struct loss_config {
+    int64_t rate_per_link, rate_end_to_end;
+    int64_t class; /* 0 all, 1 data, 2 ack (acknowledgements and other control) */
+    char *tiers, *planes;
+    int64_t direction; /* 0 both, 1 up, 2 down */
+};
+
+/* [host]: NIC and node. */
+struct host_config {
+    int64_t clock_drift; /* ratio; each NIC's clock is off by a uniform draw within +- this */
+    int64_t node;        /* choice: models/node_list.c */
+    int64_t issue_time, notify_time, reduce_rate;
+};
+
+struct model_config {
+    struct queue_config queue;
+    struct route_config route;
+    struct loss_config loss;
+    struct host_config host;
+};
+
+/* The groups of a scenario that configure models: name, table, where in model_config. */
+struct model_group {
+    const char *name; /* "queue", "route", ... */
+    const char *summary;
+    const struct param *params;
+    size_t offset;
+};
+extern const struct model_group model_groups[]; /* ends with name == NULL */
+
+struct backend_progress {
+    int64_t now_ps, end_ps;
+    uint64_t n_events;
+    uint64_t n_ops_done, n_ops;
+};
+
+struct backend_run {
+    const struct graph *graph;
+    const struct schedule *schedule;
+    const struct model_config *model;
+    const struct transport_profile *profiles; /* one for each of schedule->profiles, same order */
+    uint64_t seed;
+    int64_t end_ps; /* the run stops here at the latest */
+    /* called now and then (never between two events of an instant); false stops the run */
+    bool (*progress)(void *data, const struct backend_progress *progress);
+    void *progress_data;
+};
+
+enum backend_outcome {
+    BACKEND_FINISHED,    /* every operation done, every flow finished */
+    BACKEND_UNFINISHED,  /* end reached, or nothing left to happen, with work left; or a flow failed */
+    BACKEND_INTERRUPTED, /* progress() said stop; what was done is in the sink */
+    BACKEND_BROKEN,      /* conservation does not hold: a defect of ours; see error */
+};
+
+struct backend_result {
+    enum backend_outcome outcome;
+    GPtrArray *waits; /* char *, lines "who waits for whom" when unfinished; owned by the caller */
+    uint64_t n_events, n_hops; /* a hop: one packet entering one wire */
+    uint64_t n_ops_done, n_flows, n_flows_finished, n_flows_failed, n_flows_unfinished;
+    int64_t end_ps;            /* the clock when the run stopped */
+    int64_t delivered_bytes;   /* payload, counted once */
+};
+
+struct backend_ops {
+    const char *name, *summary;
+    /* FALSE with an error for input that cannot be played; otherwise the outcome is in result. */
+    gboolean (*play)(const struct backend_run *run, const struct sink *sink,
+                     struct backend_result *result, GError **error);
+};
+
+extern const struct backend_ops backend_native; /* packets on our event heap */
+
+void backend_result_clear(struct backend_result *result);
+
+/* The receiver-side time of `bytes` alone on the idle graph: the denominator of every slowdown. */
+int64_t ideal_message_ps(const struct graph *graph, uint32_t src, uint32_t dst, int64_t bytes,
+                         const struct transport_profile *profile);
+
+#endif

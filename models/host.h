@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A host: NIC ports that pull packets from ready senders in turn, control packets first; pacing; and
+ * the delivery of arrived packets to their transport.
+ */
+#ifndef WEFT_MODELS_HOST_H
+#define WEFT_MODELS_HOST_H
+
+#include "models/transport.h"
+
+struct host_nic {
+    uint32_t port; /* directed port of the graph, leaving the host */
+    uint32_t to;   /* this NIC as a destination: index in graph.port_list */
+    int64_t rate_bps;
+    struct sender *ready; /* ring of senders that may have something; its head is next */
+    struct packet *control_first, **control_last;
+    int64_t n_control; /* queued control packets */
+};
+
+struct host {
+    struct engine *engine;
+    uint32_t number, n_nics;
+    struct host_nic *nics;
+    uint32_t first_nic; /* where the next kick starts, so that lone packets use all planes */
+    int64_t sent_packets, sent_bytes;         /* data and control handed to the wire */
+    int64_t received_packets, received_bytes; /* taken from it */
+    int64_t n_inbound; /* receiver share: connections with recent inbound data, see host_share */
+    struct host_activity *active_first, *active_last;
+};
+
+/* Sets up the hosts of engine->graph; host_clear frees what they own and queued control packets. */
+void host_init_all(struct engine *engine);
+void host_clear_all(struct engine *engine);
+
+/* Prepares a sender for NIC `nic` of its connection's source host. */
+void host_sender_init(struct connection *connection, struct sender *sender, uint32_t nic,
+                      uint32_t index);
+/* Takes a sender out of ring and timers; before its connection is freed. */
+void host_sender_clear(struct connection *connection, struct sender *sender);
+
+/* The sender may have something to send: it is asked as soon as its port is idle. */
+void host_ready(struct connection *connection, struct sender *sender);
+
+/* Several senders became ready at once: idle NICs are served in an order that rotates. */
+void host_ready_all(struct connection *connection, struct sender *senders, uint32_t n_senders);
+
+/* Sends a control packet (acknowledgement, NAK, CNP) from `host`, before any data. Takes it. */
+void host_control(struct host *host, uint32_t nic, struct packet *packet);
+
+/* For engines: the transmitter of `port` (a host's) is free; a packet has arrived at a host. */
+void host_port_ready(struct engine *engine, uint32_t port);
+void host_receive(struct engine *engine, uint32_t host, struct packet *packet);
+
+/* A new data packet of `connection` for NIC `nic`, with addresses, class and sizes filled in. */
+struct packet *host_data_packet(struct connection *connection, uint32_t nic, uint32_t source_port,
+                                uint32_t payload, uint32_t header);
+/* The same backwards: a control packet from dst to src of `connection`. */
+struct packet *host_reply_packet(struct connection *connection, uint32_t nic, uint32_t source_port,
+                                 uint32_t bytes);
+
+/* The hash of the 5-tuple; destination port 4791 and protocol UDP are common to all. */
+uint32_t host_entropy(uint32_t from, uint32_t to, uint32_t source_port);
+
+/* --- receiver's share: how many connections have sent data to a host of late --- */
+struct host_activity {
+    struct host_activity *next, *previous;
+    int64_t last_ps;
+    bool listed;
+};
+
+/* Notes that data arrived now; returns the number of activities not older than `window_ps`. */
+int64_t host_active(struct host *host, struct host_activity *activity, int64_t window_ps);
+
+#endif

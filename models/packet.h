@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A packet: 128 bytes, two cache lines. The first is what the fabric touches at each hop; the second
+ * belongs to the transport that made the packet and is read again only by its peer.
+ * Packets come from a pool of the engine and go back to it where they end.
+ */
+#ifndef WEFT_MODELS_PACKET_H
+#define WEFT_MODELS_PACKET_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Classes of packets, told apart by loss rules and counters; the fabric treats all alike. */
+enum packet_class { PACKET_DATA, PACKET_ACK, PACKET_CONTROL, PACKET_N_CLASSES };
+
+enum packet_ecn { PACKET_NOT_ECT, PACKET_ECT, PACKET_CE };
+
+#define PACKET_HEADER_BYTES 64
+
+struct connection;
+
+struct packet {
+    struct packet *next;           /* in the pool's free list or in a host's control queue */
+    struct connection *connection; /* whose packet it is */
+    uint32_t bytes;                /* on the wire, with every overhead */
+    uint32_t entropy;              /* hash of the 5-tuple, made by the sender */
+    uint32_t to;                   /* destination: index of the NIC port in graph.port_list */
+    uint32_t payload;              /* bytes of user data */
+    uint16_t class;                /* enum packet_class */
+    uint8_t ecn;                   /* enum packet_ecn */
+    uint8_t hops;                  /* links crossed */
+    uint32_t source_port;          /* UDP source port, part of the 5-tuple */
+    unsigned char spare[16];
+    _Alignas(8) unsigned char header[PACKET_HEADER_BYTES]; /* the transport's own */
+};
+
+_Static_assert(sizeof(struct packet) == 128, "a packet is two cache lines");
+
+struct packet_pool {
+    struct packet *free;
+    GPtrArray *blocks;
+    int64_t n_live; /* taken and not given back */
+    int64_t n_made; /* ever taken */
+};
+
+void packet_pool_init(struct packet_pool *pool);
+void packet_pool_clear(struct packet_pool *pool);
+void packet_pool_grow(struct packet_pool *pool);
+
+/* A packet with undefined content; never NULL. */
+static inline struct packet *packet_take(struct packet_pool *pool)
+{
+    if (!pool->free)
+        packet_pool_grow(pool);
+    struct packet *packet = pool->free;
+
+    pool->free = packet->next;
+    pool->n_live++;
+    pool->n_made++;
+    return packet;
+}
+
+static inline void packet_give(struct packet_pool *pool, struct packet *packet)
+{
+    packet->next = pool->free;
+    pool->free = packet;
+    pool->n_live--;
+}
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The transport seam. A transport is one .c file whose only external symbol is its ops, plus one
+ * line in models/transport_list.c (docs/ADDING.md walks through it).
+ *
+ * A connection carries messages one way, from host `src` to host `dst`; acknowledgements come back.
+ * Its two halves, sender and receiver, share the struct but no state: each learns only from packets
+ * it receives and from its own timers.
+ *
+ * The host pulls: a transport queues no packet. It registers a `struct sender` for each NIC port it
+ * may use, says when that sender may have something to send (host_ready), and is asked (pull) when
+ * the port is idle.
+ */
+#ifndef WEFT_MODELS_TRANSPORT_H
+#define WEFT_MODELS_TRANSPORT_H
+
+#include "models/engine.h"
+#include "sim/core/param.h"
+#include "sim/core/sink.h"
+
+struct transport_ops;
+struct connection;
+
+/* First member of each transport's configuration: what the rest of the program needs to know. */
+struct transport_common {
+    int64_t payload;   /* user bytes in a full packet */
+    int64_t header;    /* wire bytes beside the payload, Ethernet's 38 included */
+    int64_t ack_bytes; /* wire bytes of an acknowledgement */
+};
+
+#define TRANSPORT_COMMON_PARAM(struct_, name_, value_, least_, most_, help_, source_)              \
+    {                                                                                              \
+        .name = #name_, .type = PARAM_BYTES, .offset = offsetof(struct_, common.name_),            \
+        .value = value_, .least = least_, .most = most_, .help = help_, .source = source_          \
+    }
+/* The rows of transport_common; each configuration calls its member `common`. */
+#define TRANSPORT_COMMON_PARAMS(struct_, header_, header_source_, ack_, ack_source_)               \
+    TRANSPORT_COMMON_PARAM(struct_, payload, "4096B", "1B", "65536B",                              \
+                           "User bytes in a full packet.",                                         \
+                           "facts.md 1.5: 4096 is the largest RoCE MTU"),                          \
+        TRANSPORT_COMMON_PARAM(struct_, header, header_, "0B", "4096B",                            \
+                               "Wire bytes of a data packet beside its payload.", header_source_), \
+        TRANSPORT_COMMON_PARAM(struct_, ack_bytes, ack_, "1B", "4096B",                            \
+                               "Wire bytes of an acknowledgement.", ack_source_)
+
+/* A named set of transport parameters, as a scenario has it. */
+struct transport_profile {
+    char *name; /* the profile's name; "" for [transport] */
+    const struct transport_ops *ops;
+    void *config; /* ops->config_size bytes */
+};
+
+/* One message on its way; the backend owns it, transports count in it. */
+struct message {
+    struct connection *connection;
+    uint64_t op; /* of the schedule */
+    int64_t bytes;
+    uint32_t stream;
+    bool delivered, acknowledged, failed;
+    int64_t start_ps, end_receiver_ps, end_sender_ps;
+    /* counters, by the side that can know */
+    int64_t packets, retransmitted_packets, timeouts;                    /* sender */
+    int64_t received_bytes, marked_packets, spurious_retransmissions;    /* receiver */
+    int64_t *bytes_by_plane;                                             /* receiver; n_planes */
+    const char *reason;
+    struct message *next; /* the transport's, while it holds the message */
+    uint64_t mark[4];     /* the transport's */
+};
+
+/* A claim on one NIC port of the source host: a queue pair, or a connection's share of a plane. */
+struct sender {
+    struct sender *next, *previous; /* in the port's ring of ready senders */
+    struct connection *connection;
+    uint32_t nic;   /* which of the source host's NIC ports, 0 .. n_nics-1 */
+    uint32_t index; /* the transport's own number */
+    bool ready;     /* in the ring */
+    bool paced;     /* waits for its pacing time */
+    int64_t not_before_ps; /* pacing: no packet before this instant */
+    struct event pace;
+};
+
+struct connection {
+    const struct transport_ops *ops;
+    const void *config;
+    struct engine *engine;
+    struct host *src, *dst;
+    uint64_t key;    /* of its random streams: from (src, dst, profile), not from when it opened */
+    uint32_t n_nics; /* NIC port pairs usable: NIC k of src talks to NIC k of dst */
+    const char *profile;
+    struct connection *next; /* the backend's list */
+};
+
+struct transport_ops {
+    const char *name;    /* as in transport.name */
+    const char *summary; /* one sentence */
+    const char *source;  /* publication, or "our choice" */
+    size_t config_size;
+    const struct param *params;
+    size_t connection_size; /* of the struct that begins with struct connection; zeroed by us */
+
+    /* Relations between parameters that ranges cannot say; may be NULL. */
+    gboolean (*check)(const void *config, GError **error);
+    /* Sets up both halves. Random draws come from streams keyed by connection->key. */
+    void (*open)(struct connection *connection);
+    void (*close)(struct connection *connection);
+    /* Takes charge of a message until acknowledged or failed is called. */
+    void (*post)(struct connection *connection, struct message *message);
+    /* The next packet for that sender's port, or NULL: not ready until host_ready() again. */
+    struct packet *(*pull)(struct connection *connection, struct sender *sender);
+    /* A packet of this connection has arrived at one of its ends. Takes the packet. */
+    void (*receive)(struct connection *connection, struct packet *packet);
+    /* Adds to the run's totals; may be NULL. Called once per connection at the end. */
+    void (*report)(const struct connection *connection, const struct sink *sink);
+};
+
+/* All transports, NULL at the end, and the one called `name` (NULL if there is none). */
+extern const struct transport_ops *const transport_list[];
+const struct transport_ops *transport_find(const char *name);
+
+/*
+ * NULL if `ops` is whole; otherwise what is missing. A list that holds an incomplete transport is
+ * refused at start and by a test.
+ */
+const char *transport_fault(const struct transport_ops *ops);
+
+/* What a message's packets look like: n packets, the last with the rest of the bytes. */
+static inline int64_t transport_n_packets(int64_t bytes, int64_t payload)
+{
+    return (bytes + payload - 1) / payload;
+}
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sim/core/param.h"
+#include "sim/core/units.h"
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+G_DEFINE_QUARK(weft-param, param_error)
+
+static const enum units_kind kind_of_type[] = {[PARAM_NUMBER] = UNITS_NUMBER,
+                                               [PARAM_TIME] = UNITS_TIME,
+                                               [PARAM_BYTES] = UNITS_BYTES,
+                                               [PARAM_RATE] = UNITS_RATE,
+                                               [PARAM_RATIO] = UNITS_RATIO};
+
+static int64_t *number_at(const struct param *param, void *config)
+{
+    return (int64_t *)(void *)((char *)config + param->offset);
+}
+
+static char **text_at(const struct param *param, void *config)
+{
+    return (char **)(void *)((char *)config + param->offset);
+}
+
+void param_defaults(const struct param *table, void *config)
+{
+    for (const struct param *param = table; param->name; param++) {
+        GError *error = NULL;
+
+        if (param->type == PARAM_TEXT)
+            *text_at(param, config) = NULL;
+        if (!param_set(param, config, param->value, &error))
+            g_error("default of %s: %s", param->name, error->message);
+    }
+}
+
+void param_clear(const struct param *table, void *config)
+{
+    for (const struct param *param = table; param->name; param++)
+        if (param->type == PARAM_TEXT)
+            g_clear_pointer(text_at(param, config), g_free);
+}
+
+void param_copy(const struct param *table, const void *from, void *to, size_t size)
+{
+    memcpy(to, from, size);
+    for (const struct param *param = table; param->name; param++)
+        if (param->type == PARAM_TEXT)
+            *text_at(param, to) = g_strdup(*text_at(param, to));
+}
+
+const struct param *param_find(const struct param *table, const char *name)
+{
+    for (const struct param *param = table; param->name; param++)
+        if (strcmp(param->name, name) == 0)
+            return param;
+    return NULL;
+}
+
+static gboolean set_choice(const struct param *param, int64_t *value, const char *text,
+                           GError **error)
+{
+    g_auto(GStrv) names = g_strsplit(param->choices, "|", -1);
+
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], text) == 0) {
+            *value = i;
+            return TRUE;
+        }
+    const char *near = param_nearest(text, (const char *const *)names, g_strv_length(names));
+
+    g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "'%s': one of %s is expected%s%s%s", text,
+                param->choices, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return FALSE;
+}
+
+static gboolean set_bool(int64_t *value, const char *text, GError **error)
+{
+    static const char *const words[] = {"off", "on", "false", "true", "no", "yes", "0", "1"};
+
+    for (int i = 0; i < (int)G_N_ELEMENTS(words); i++)
+        if (g_ascii_strcasecmp(words[i], text) == 0) {
+            *value = i % 2;
+            return TRUE;
+        }
+    g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "'%s': on or off is expected", text);
+    return FALSE;
+}
+
+static gboolean in_range(const struct param *param, int64_t value, const char *text, GError **error)
+{
+    enum units_kind kind = kind_of_type[param->type];
+    int64_t least = 0, most = INT64_MAX;
+    const char *why = NULL;
+
+    if (param->least && !units_parse(kind, param->least, &least, &why))
+        g_error("range of %s", param->name);
+    if (param->most && !units_parse(kind, param->most, &most, &why))
+        g_error("range of %s", param->name);
+    if (value >= least && value <= most)
+        return TRUE;
+    g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "'%s': out of range; %s to %s is possible",
+                text, param->least ? param->least : "0", param->most ? param->most : "any size");
+    return FALSE;
+}
+
+gboolean param_set(const struct param *param, void *config, const char *text, GError **error)
+{
+    const char *why = NULL;
+    int64_t value = 0;
+
+    switch (param->type) {
+    case PARAM_TEXT:
+        g_free(*text_at(param, config));
+        *text_at(param, config) = g_strdup(text);
+        return TRUE;
+    case PARAM_BOOL:
+        return set_bool(number_at(param, config), text, error);
+    case PARAM_CHOICE:
+        return set_choice(param, number_at(param, config), text, error);
+    case PARAM_NUMBER:
+    case PARAM_TIME:
+    case PARAM_BYTES:
+    case PARAM_RATE:
+    case PARAM_RATIO:
+        break;
+    }
+    if (!units_parse(kind_of_type[param->type], text, &value, &why)) {
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "'%s': %s", text, why);
+        return FALSE;
+    }
+    if (!in_range(param, value, text, error))
+        return FALSE;
+    *number_at(param, config) = value;
+    return TRUE;
+}
+
+char *param_get(const struct param *param, const void *config)
+{
+    const char *base = (const char *)config + param->offset;
+    int64_t value = 0;
+
+    if (param->type == PARAM_TEXT)
+        return g_strdup(*(char *const *)(const void *)base);
+    memcpy(&value, base, sizeof value);
+    if (param->type == PARAM_BOOL)
+        return g_strdup(value ? "on" : "off");
+    if (param->type == PARAM_CHOICE) {
+        g_auto(GStrv) names = g_strsplit(param->choices, "|", -1);
+
+        return g_strdup(names[value]);
+    }
+    return units_format(kind_of_type[param->type], value);
+}
+
+const char *param_unit(const struct param *param)
+{
+    static const char *const units[] = {
+        [PARAM_NUMBER] = "",     [PARAM_TIME] = "time",   [PARAM_BYTES] = "bytes",
+        [PARAM_RATE] = "bit/s",  [PARAM_RATIO] = "ratio", [PARAM_BOOL] = "on|off",
+        [PARAM_TEXT] = "text",   [PARAM_CHOICE] = NULL};
+
+    return param->type == PARAM_CHOICE ? param->choices : units[param->type];
+}
+
+/* Levenshtein distance, for names below 64 characters. */
+static unsigned edit_distance(const char *a, const char *b)
+{
+    size_t n = strlen(b);
+    unsigned row[64];
+
+    if (n >= G_N_ELEMENTS(row) || strlen(a) >= G_N_ELEMENTS(row))
+        return UINT_MAX;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        unsigned diagonal = row[0];
+
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= n; j++) {
+            unsigned replaced = diagonal + (g_ascii_tolower(a[i - 1]) != g_ascii_tolower(b[j - 1]));
+
+            diagonal = row[j];
+            row[j] = MIN(replaced, MIN(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[n];
+}
+
+const char *param_nearest(const char *wanted, const char *const *names, size_t n_names)
+{
+    const char *nearest = NULL;
+    unsigned least = (unsigned)strlen(wanted) / 2 + 1;
+
+    for (size_t i = 0; i < n_names; i++) {
+        unsigned distance = edit_distance(wanted, names[i]);
+
+        if (distance < least) {
+            least = distance;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
