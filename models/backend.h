@@ -17,7 +17,6 @@ struct queue_config {
     int64_t kind;  /* choice: models/queue_list.c */
     int64_t limit; /* bytes waiting, without the packet in service */
     int64_t kmin, kmax, pmax;
-    int64_t nic_limit; /* unused by hosts that pull; kept for graphs that forward */
 };
 
 /* [route]: the choice among equal-cost ports. */
@@ -77,7 +76,8 @@ struct backend_run {
 
 enum backend_outcome {
     BACKEND_FINISHED,    /* every operation done, every flow finished */
-    BACKEND_UNFINISHED,  /* end reached, or nothing left to happen, with work left; or a flow failed */
+    BACKEND_UNFINISHED,  /* end reached, or nothing left to happen, with work left; or a flow failed
+                          */
     BACKEND_INTERRUPTED, /* progress() said stop; what was done is in the sink */
     BACKEND_BROKEN,      /* conservation does not hold: a defect of ours; see error */
 };
@@ -87,8 +87,8 @@ struct backend_result {
     GPtrArray *waits; /* char *, lines "who waits for whom" when unfinished; owned by the caller */
     uint64_t n_events, n_hops; /* a hop: one packet entering one wire */
     uint64_t n_ops_done, n_flows, n_flows_finished, n_flows_failed, n_flows_unfinished;
-    int64_t end_ps;            /* the clock when the run stopped */
-    int64_t delivered_bytes;   /* payload, counted once */
+    int64_t end_ps;          /* the clock when the run stopped */
+    int64_t delivered_bytes; /* payload, counted once */
 };
 
 struct backend_ops {

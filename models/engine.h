@@ -26,7 +26,7 @@ struct engine {
     struct event_queue events; /* first: an event handler finds its engine by its queue */
     struct packet_pool pool;
     const struct graph *graph;
-    struct host *hosts;        /* graph->n_hosts of them */
+    struct host *hosts; /* graph->n_hosts of them */
     uint64_t seed;
     const struct engine_upcalls *up;
     uint64_t n_timers;

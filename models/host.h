@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A host: NIC ports that pull packets from ready senders in turn, control packets first; pacing; and
- * the delivery of arrived packets to their transport.
+ * A host: NIC ports that pull packets from ready senders in turn, control packets first; pacing;
+ * and the delivery of arrived packets to their transport.
  */
 #ifndef WEFT_MODELS_HOST_H
 #define WEFT_MODELS_HOST_H
@@ -12,6 +12,7 @@ struct host_nic {
     uint32_t port; /* directed port of the graph, leaving the host */
     uint32_t to;   /* this NIC as a destination: index in graph.port_list */
     int64_t rate_bps;
+    uint32_t plane;
     struct sender *ready; /* ring of senders that may have something; its head is next */
     struct packet *control_first, **control_last;
     int64_t n_control; /* queued control packets */
@@ -22,9 +23,10 @@ struct host {
     uint32_t number, n_nics;
     struct host_nic *nics;
     uint32_t first_nic; /* where the next kick starts, so that lone packets use all planes */
+    int64_t rate_bps;   /* sum over its NICs */
     int64_t sent_packets, sent_bytes;         /* data and control handed to the wire */
     int64_t received_packets, received_bytes; /* taken from it */
-    int64_t n_inbound; /* receiver share: connections with recent inbound data, see host_share */
+    int64_t n_inbound; /* length of the list below: connections with recent inbound data */
     struct host_activity *active_first, *active_last;
 };
 
@@ -57,6 +59,13 @@ struct packet *host_data_packet(struct connection *connection, uint32_t nic, uin
 /* The same backwards: a control packet from dst to src of `connection`. */
 struct packet *host_reply_packet(struct connection *connection, uint32_t nic, uint32_t source_port,
                                  uint32_t bytes);
+
+/*
+ * Places a data packet that the receiver did not have: counts its payload for the message. True if
+ * the message is whole now. `nic` is the one it came in by.
+ */
+bool host_place(struct connection *connection, struct message *message, uint32_t nic,
+                uint32_t payload);
 
 /* The hash of the 5-tuple; destination port 4791 and protocol UDP are common to all. */
 uint32_t host_entropy(uint32_t from, uint32_t to, uint32_t source_port);

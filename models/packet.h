@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A packet: 128 bytes, two cache lines. The first is what the fabric touches at each hop; the second
- * belongs to the transport that made the packet and is read again only by its peer.
- * Packets come from a pool of the engine and go back to it where they end.
+ * A packet: 128 bytes, two cache lines. The first is what the fabric touches at each hop; the
+ * second belongs to the transport that made the packet and is read again only by its peer. Packets
+ * come from a pool of the engine and go back to it where they end.
  */
 #ifndef WEFT_MODELS_PACKET_H
 #define WEFT_MODELS_PACKET_H
@@ -31,7 +31,7 @@ struct packet {
     uint8_t ecn;                   /* enum packet_ecn */
     uint8_t hops;                  /* links crossed */
     uint32_t source_port;          /* UDP source port, part of the 5-tuple */
-    unsigned char spare[16];
+    unsigned char spare[24];
     _Alignas(8) unsigned char header[PACKET_HEADER_BYTES]; /* the transport's own */
 };
 

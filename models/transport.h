@@ -59,9 +59,9 @@ struct message {
     bool delivered, acknowledged, failed;
     int64_t start_ps, end_receiver_ps, end_sender_ps;
     /* counters, by the side that can know */
-    int64_t packets, retransmitted_packets, timeouts;                    /* sender */
-    int64_t received_bytes, marked_packets, spurious_retransmissions;    /* receiver */
-    int64_t *bytes_by_plane;                                             /* receiver; n_planes */
+    int64_t packets, retransmitted_packets, timeouts;                 /* sender */
+    int64_t received_bytes, marked_packets, spurious_retransmissions; /* receiver */
+    int64_t *bytes_by_plane;                                          /* receiver; n_planes */
     const char *reason;
     struct message *next; /* the transport's, while it holds the message */
     uint64_t mark[4];     /* the transport's */
@@ -71,10 +71,10 @@ struct message {
 struct sender {
     struct sender *next, *previous; /* in the port's ring of ready senders */
     struct connection *connection;
-    uint32_t nic;   /* which of the source host's NIC ports, 0 .. n_nics-1 */
-    uint32_t index; /* the transport's own number */
-    bool ready;     /* in the ring */
-    bool paced;     /* waits for its pacing time */
+    uint32_t nic;          /* which of the source host's NIC ports, 0 .. n_nics-1 */
+    uint32_t index;        /* the transport's own number */
+    bool ready;            /* in the ring */
+    bool paced;            /* waits for its pacing time */
     int64_t not_before_ps; /* pacing: no packet before this instant */
     struct event pace;
 };
@@ -109,9 +109,13 @@ struct transport_ops {
     struct packet *(*pull)(struct connection *connection, struct sender *sender);
     /* A packet of this connection has arrived at one of its ends. Takes the packet. */
     void (*receive)(struct connection *connection, struct packet *packet);
-    /* Adds to the run's totals; may be NULL. Called once per connection at the end. */
-    void (*report)(const struct connection *connection, const struct sink *sink);
+    /* Names of the transport's own counters, NULL at the end, and the function that adds a
+     * connection's to the run's totals, in that order; both may be NULL. */
+    const char *const *totals;
+    void (*report)(const struct connection *connection, int64_t *totals);
 };
+
+#define TRANSPORT_MAX_TOTALS 16
 
 /* All transports, NULL at the end, and the one called `name` (NULL if there is none). */
 extern const struct transport_ops *const transport_list[];
@@ -122,6 +126,11 @@ const struct transport_ops *transport_find(const char *name);
  * refused at start and by a test.
  */
 const char *transport_fault(const struct transport_ops *ops);
+
+/*
+ * The path to a transport's header in a packet; the size is checked where it is used.
+ */
+#define TRANSPORT_HEADER(type_, packet_) ((type_ *)(void *)(packet_)->header)
 
 /* What a message's packets look like: n packets, the last with the rest of the bytes. */
 static inline int64_t transport_n_packets(int64_t bytes, int64_t payload)

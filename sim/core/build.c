@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/core/build.h"
 
-G_DEFINE_QUARK(weft-build, build_error)
+G_DEFINE_QUARK(weft - build, build_error)
 
 void build_init(struct build *build, uint64_t seed, int64_t end_ps)
 {

@@ -129,9 +129,16 @@ int64_t event_queue_next_ps(struct event_queue *queue)
 
 uint64_t event_queue_run(struct event_queue *queue, int64_t end_ps, const bool *stop)
 {
+    return event_queue_run_some(queue, end_ps, stop, UINT64_MAX);
+}
+
+uint64_t event_queue_run_some(struct event_queue *queue, int64_t end_ps, const bool *stop,
+                              uint64_t n_most)
+{
     uint64_t n_before = queue->n_fired;
 
-    while (queue->n_pending > 0 && queue->slots[0].time_ps <= end_ps) {
+    while (queue->n_pending > 0 && queue->slots[0].time_ps <= end_ps &&
+           queue->n_fired - n_before < n_most) {
         struct event *event = queue->slots[0].event;
 
         queue->n_ties += queue->slots[0].time_ps == queue->now_ps;

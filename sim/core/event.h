@@ -106,6 +106,10 @@ int64_t event_queue_next_ps(struct event_queue *queue);
  */
 uint64_t event_queue_run(struct event_queue *queue, int64_t end_ps, const bool *stop);
 
+/* The same, but at most `n_most` events. */
+uint64_t event_queue_run_some(struct event_queue *queue, int64_t end_ps, const bool *stop,
+                              uint64_t n_most);
+
 /* Checks heap order, back pointers and times; false names a defect of ours. For tests. */
 bool event_queue_verify(const struct event_queue *queue);
 

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-G_DEFINE_QUARK(weft-graph, graph_error)
+G_DEFINE_QUARK(weft - graph, graph_error)
 
 void graph_init(struct graph *graph)
 {

@@ -4,8 +4,8 @@
  * by the backends; it knows nothing of queues, routes or transports.
  *
  * Nodes: hosts first, numbered 0 .. n_hosts-1, then switches. A link is a full-duplex cable; link l
- * has two directed ports, 2l (at end a, sending to b) and 2l+1 (at end b, sending to a), so that the
- * other direction of port p is p ^ 1. The ports of a node are listed in the order of its links.
+ * has two directed ports, 2l (at end a, sending to b) and 2l+1 (at end b, sending to a), so that
+ * the other direction of port p is p ^ 1. The ports of a node are listed in the order of its links.
  */
 #ifndef WEFT_SIM_CORE_GRAPH_H
 #define WEFT_SIM_CORE_GRAPH_H
@@ -18,8 +18,8 @@
 
 struct graph_node {
     bool is_switch;
-    uint8_t tier;   /* 0 host, 1 leaf, 2, 3; 1 where a topology has no tiers */
-    uint16_t plane; /* of a switch; GRAPH_NO_PLANE for a host or where it has no meaning */
+    uint8_t tier;       /* 0 host, 1 leaf, 2, 3; 1 where a topology has no tiers */
+    uint16_t plane;     /* of a switch; GRAPH_NO_PLANE for a host or where it has no meaning */
     int64_t latency_ps; /* of a switch, from last bit in to first bit out on an idle port */
 };
 
@@ -27,8 +27,8 @@ struct graph_link {
     uint32_t a, b; /* nodes; the lower tier is a, by custom */
     int64_t rate_bps;
     int64_t delay_ps;
-    uint8_t tier;   /* 1 host links, 2 leaf to spine, 3 spine to core */
-    uint16_t plane; /* 0 .. n_planes-1 */
+    uint8_t tier;                         /* 1 host links, 2 leaf to spine, 3 spine to core */
+    uint16_t plane;                       /* 0 .. n_planes-1 */
     int64_t queue_bytes_a, queue_bytes_b; /* limit asked for by a file; 0: as the scenario says */
 };
 
@@ -36,7 +36,8 @@ struct graph {
     uint32_t n_nodes, n_hosts, n_links, n_planes;
     struct graph_node *nodes;
     struct graph_link *links;
-    /* filled by graph_finish(): ports of node i are port_list[first_port[i] .. first_port[i+1]-1] */
+    /* filled by graph_finish(): ports of node i are port_list[first_port[i] .. first_port[i+1]-1]
+     */
     uint32_t *first_port;
     uint32_t *port_list;
     /* room, private to graph.c */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-G_DEFINE_QUARK(weft-param, param_error)
+G_DEFINE_QUARK(weft - param, param_error)
 
 static const enum units_kind kind_of_type[] = {[PARAM_NUMBER] = UNITS_NUMBER,
                                                [PARAM_TIME] = UNITS_TIME,
@@ -157,9 +157,9 @@ char *param_get(const struct param *param, const void *config)
 const char *param_unit(const struct param *param)
 {
     static const char *const units[] = {
-        [PARAM_NUMBER] = "",     [PARAM_TIME] = "time",   [PARAM_BYTES] = "bytes",
-        [PARAM_RATE] = "bit/s",  [PARAM_RATIO] = "ratio", [PARAM_BOOL] = "on|off",
-        [PARAM_TEXT] = "text",   [PARAM_CHOICE] = NULL};
+        [PARAM_NUMBER] = "",    [PARAM_TIME] = "time",   [PARAM_BYTES] = "bytes",
+        [PARAM_RATE] = "bit/s", [PARAM_RATIO] = "ratio", [PARAM_BOOL] = "on|off",
+        [PARAM_TEXT] = "text",  [PARAM_CHOICE] = NULL};
 
     return param->type == PARAM_CHOICE ? param->choices : units[param->type];
 }

@@ -30,7 +30,7 @@ struct param {
     const char *most;    /* range, as typed; NULL: no limit */
     const char *choices; /* "a|b|c", for PARAM_CHOICE */
     const char *help;    /* one sentence */
-    const char *source;  /* where the default is from; "our choice: why" when nobody published one */
+    const char *source; /* where the default is from; "our choice: why" when nobody published one */
 };
 
 /* A row for member `member` of `struct type`; the rest in order of the fields above. */

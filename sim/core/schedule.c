@@ -15,7 +15,7 @@ struct schedule_store {
     uint64_t *first_edge; /* n_ops + 1, once finished */
 };
 
-G_DEFINE_QUARK(weft-schedule, schedule_error)
+G_DEFINE_QUARK(weft - schedule, schedule_error)
 
 static void group_clear(void *group)
 {

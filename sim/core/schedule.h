@@ -57,8 +57,8 @@ struct schedule_source {
  * factor_n / factor_d, with the definitions of nccl-tests.
  */
 struct schedule_group {
-    char *name;     /* "allreduce" */
-    int64_t bytes;  /* nccl-tests' size S, per rank */
+    char *name;    /* "allreduce" */
+    int64_t bytes; /* nccl-tests' size S, per rank */
     uint32_t n_ranks;
     int64_t factor_n, factor_d; /* 0 / 1 where busbw has no meaning */
     uint64_t n_ops; /* operations that belong to it; all must end for the group to end */

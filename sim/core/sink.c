@@ -3,18 +3,16 @@
 
 const char *sink_drop_name(enum sink_drop cause)
 {
-    static const char *const names[] = {[SINK_DROP_LOSS] = "loss",
-                                        [SINK_DROP_QUEUE] = "queue",
-                                        [SINK_DROP_NO_ROUTE] = "no_route"};
+    static const char *const names[] = {
+        [SINK_DROP_LOSS] = "loss", [SINK_DROP_QUEUE] = "queue", [SINK_DROP_NO_ROUTE] = "no_route"};
 
     return names[cause];
 }
 
 const char *sink_status_name(enum sink_status status)
 {
-    static const char *const names[] = {[SINK_FINISHED] = "finished",
-                                        [SINK_UNFINISHED] = "unfinished",
-                                        [SINK_FAILED] = "failed"};
+    static const char *const names[] = {
+        [SINK_FINISHED] = "finished", [SINK_UNFINISHED] = "unfinished", [SINK_FAILED] = "failed"};
 
     return names[status];
 }

@@ -14,8 +14,8 @@ enum sink_status { SINK_FINISHED, SINK_UNFINISHED, SINK_FAILED };
 
 /* One message of the schedule, from its first byte at the sender to its end. */
 struct sink_flow {
-    uint64_t flow; /* number of the operation in the schedule */
-    uint32_t src, dst; /* hosts */
+    uint64_t flow;         /* number of the operation in the schedule */
+    uint32_t src, dst;     /* hosts */
     const char *transport; /* profile's name, or the transport's */
     int64_t bytes;
     int64_t start_ps;        /* handed to the transport; SINK_NEVER if it never became ready */
@@ -34,11 +34,11 @@ struct sink_flow {
     const char *reason;            /* why it is unfinished or failed; "" otherwise */
 };
 
-enum sink_drop { /* causes */
-    SINK_DROP_LOSS,     /* random loss on the wire (corruption) */
-    SINK_DROP_QUEUE,    /* tail drop: the queue's limit */
-    SINK_DROP_NO_ROUTE, /* no next hop */
-    SINK_N_DROPS
+enum sink_drop {                     /* causes */
+                 SINK_DROP_LOSS,     /* random loss on the wire (corruption) */
+                 SINK_DROP_QUEUE,    /* tail drop: the queue's limit */
+                 SINK_DROP_NO_ROUTE, /* no next hop */
+                 SINK_N_DROPS
 };
 
 /* One direction of one link. */

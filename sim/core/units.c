@@ -44,8 +44,10 @@ static const struct unit rate_units[] = {{"TBps", INT64_C(8000000000000), false}
                                          {"Bps", 8, false},
                                          {"bps", 1, true},
                                          {NULL, 0, false}};
-static const struct unit ratio_units[] = {
-    {"", UNITS_PPT, true}, {"%", UNITS_PPT / 100, false}, {"ppm", 1000000, false}, {NULL, 0, false}};
+static const struct unit ratio_units[] = {{"", UNITS_PPT, true},
+                                          {"%", UNITS_PPT / 100, false},
+                                          {"ppm", 1000000, false},
+                                          {NULL, 0, false}};
 static const struct unit number_units[] = {{"", 1, true}, {NULL, 0, false}};
 
 struct kind_facts {
@@ -59,9 +61,10 @@ static const struct kind_facts kinds[] = {
                       "a whole number is expected, such as 16"},
     [UNITS_TIME] = {time_units, "a time with its unit is expected (ps ns us ms s), such as 1.5us",
                     "finer than one picosecond; write a whole number of ps"},
-    [UNITS_BYTES] = {byte_units,
-                     "a size with its unit is expected (B kB MB GB TB KiB MiB GiB TiB), such as 4KiB",
-                     "not a whole number of bytes"},
+    [UNITS_BYTES] =
+        {byte_units,
+         "a size with its unit is expected (B kB MB GB TB KiB MiB GiB TiB), such as 4KiB",
+         "not a whole number of bytes"},
     [UNITS_RATE] = {rate_units,
                     "a rate with its unit is expected (Gbps counts bits, GBps bytes), such as "
                     "400Gbps",
@@ -91,8 +94,9 @@ static const char *scan_decimal(const char *text, unsigned __int128 *mantissa, i
     }
     if (n_digits == 0)
         return NULL;
-    if ((*p == 'e' || *p == 'E') && (isdigit((unsigned char)p[1]) ||
-                                     ((p[1] == '-' || p[1] == '+') && isdigit((unsigned char)p[2])))) {
+    if ((*p == 'e' || *p == 'E') &&
+        (isdigit((unsigned char)p[1]) ||
+         ((p[1] == '-' || p[1] == '+') && isdigit((unsigned char)p[2])))) {
         char *end;
         gint64 power = g_ascii_strtoll(p + 1, &end, 10);
 
@@ -166,7 +170,8 @@ char *units_format(enum units_kind kind, int64_t value)
     const char *name = "";
 
     for (const struct unit *unit = kinds[kind].units; unit->name; unit++) {
-        if (!unit->printed || (magnitude < (uint64_t)unit->worth && unit->worth != 1 && kind != UNITS_RATIO))
+        if (!unit->printed ||
+            (magnitude < (uint64_t)unit->worth && unit->worth != 1 && kind != UNITS_RATIO))
             continue;
         char *text = exact_decimal(magnitude, (uint64_t)unit->worth, kind == UNITS_RATIO ? 12 : 3);
 

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The native engine: ports, wires and switches on our event heap.
+ *
+ * A directed port is a FIFO queue, a transmitter and a wire in one. Because the queue is FIFO and
+ * the rate constant, a packet's start of transmission and its arrival at the other end are known
+ * when it is admitted; it goes into the wire's ring at once, and the port has a single pending
+ * event, the arrival of the ring's head. Bytes waiting are those whose transmission has not
+ * started, counted lazily when somebody looks. So a packet costs one event a hop, and the heap
+ * holds ports.
+ *
+ * The latency of a switch is added to the wires that lead into it.
+ */
+#ifndef WEFT_MODELS_FABRIC_H
+#define WEFT_MODELS_FABRIC_H
+
+#include "models/engine.h"
+#include "models/queue.h"
+#include "models/route.h"
+
+struct wire_slot {
+    int64_t start_ps;  /* first bit leaves */
+    int64_t arrive_ps; /* last bit at the other end, plus the switch's latency */
+    struct packet *packet;
+    uint32_t bytes;
+};
+
+struct port {
+    /* what each packet touches */
+    struct event arrival; /* of the ring's head */
+    int64_t busy_until_ps;
+    int64_t waiting_bytes; /* in the ring, transmission not started when last looked at */
+    struct wire_slot *ring;
+    uint32_t mask, head, tail, started; /* ring[head..tail) on the wire or waiting */
+    int64_t ps_per_byte;                /* 0 where the rate gives no whole number */
+    int64_t delay_ps;
+    int64_t limit_bytes;
+    int64_t n_packets, n_bytes;
+    uint32_t number, peer; /* directed port of the graph; node at its end */
+    uint32_t loss_classes; /* bit set of packet classes */
+    bool peer_is_switch;
+    bool from_host;
+    /* now and then */
+    uint64_t loss_threshold;
+    struct random_stream loss_draws, mark_draws;
+    int64_t rate_bps;
+    int64_t drift_ppt, drift_rest; /* of a NIC's clock */
+    int64_t max_waiting_bytes, n_marked;
+    int64_t n_dropped[SINK_N_DROPS], n_dropped_bytes;
+    struct event ready; /* the transmitter becomes free; host ports only */
+};
+
+struct switch_state {
+    uint64_t hash_seed;
+    struct random_stream spray;
+};
+
+struct route_ops;
+
+struct fabric {
+    struct engine engine; /* first */
+    const struct model_config *model;
+    struct route route;
+    struct port *ports; /* by directed port number */
+    uint32_t n_ports;
+    struct switch_state *switches; /* by node - n_hosts */
+    const struct queue_ops *queue;
+    struct queue_rule queue_rule;
+    const struct route_ops *choice;
+    uint64_t n_hops;
+};
+
+/* Sets up ports, switches and routes; hosts are set up by the caller. */
+gboolean fabric_init(struct fabric *fabric, const struct graph *graph,
+                     const struct model_config *model, uint64_t seed, GError **error);
+void fabric_clear(struct fabric *fabric);
+
+/* Packets in rings now, by walking them. */
+void fabric_count_in_flight(const struct fabric *fabric, int64_t *n_packets, int64_t *n_bytes);
+
+/* The choice among equal-cost ports: an index below n >= 2. */
+struct route_ops {
+    const char *name, *summary, *source;
+    uint32_t (*choose)(struct switch_state *state, const struct packet *packet, uint32_t n);
+};
+extern const struct route_ops route_ecmp, route_spray;
+extern const struct route_ops *const route_list[]; /* in the order of the choice route.kind */
+
+#endif

@@ -1,0 +1,647 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "models/player.h"
+#include "models/host.h"
+#include <string.h>
+
+#define WAITS_LISTED 1000
+
+enum stage { STAGE_READY, STAGE_ISSUE, STAGE_COMPLETE, STAGE_SENDER_DONE };
+
+struct step {
+    uint64_t op;
+    int64_t at_ps;
+    enum stage stage;
+};
+
+struct task { /* a step that waits for its time */
+    struct event event;
+    struct player *player;
+    struct step step;
+};
+
+struct played { /* a message and what the player knows of it */
+    struct message message;
+    struct player *player;
+    struct schedule_op op;
+    int64_t ideal_ps;
+    bool reported;
+    int64_t planes[];
+};
+
+struct link_key {
+    uint32_t src, dst, profile;
+};
+
+static int64_t now_of(const struct player *player)
+{
+    return engine_now_ps(player->engine);
+}
+
+static void call_flow(const struct sink *sink, const struct sink_flow *flow)
+{
+    if (sink->ops->flow)
+        sink->ops->flow(sink->data, flow);
+}
+
+/* --- work: steps of this instant, done in order -------------------------------------------------
+ */
+
+static void push(struct player *player, uint64_t op, enum stage stage)
+{
+    struct step step = {op, now_of(player), stage};
+
+    g_array_append_val(player->work, step);
+    if (!event_is_pending(&player->follow_up))
+        event_schedule(&player->engine->events, &player->follow_up, now_of(player));
+}
+
+static void task_fires(struct event_queue *queue, struct event *event)
+{
+    struct task *task = (struct task *)(void *)event;
+
+    (void)queue;
+    task->player->n_open_tasks--;
+    push(task->player, task->step.op, task->step.stage);
+    g_free(task);
+}
+
+/* The step comes after `wait_ps`; at once if that is 0. */
+static void later(struct player *player, uint64_t op, enum stage stage, int64_t wait_ps)
+{
+    struct task *task;
+
+    if (wait_ps <= 0) {
+        push(player, op, stage);
+        return;
+    }
+    task = g_new0(struct task, 1);
+    task->player = player;
+    task->step = (struct step){op, now_of(player) + wait_ps, stage};
+    /* the number comes from the operation, so that order does not tell when it was scheduled */
+    event_init(&task->event, task_fires,
+               EVENT_CLASS_TIMER | UINT64_C(1) << 60 | (op << 2 | stage) >> 0);
+    event_schedule(&player->engine->events, &task->event, task->step.at_ps);
+    player->n_open_tasks++;
+}
+
+static bool mark_started(struct player *player, uint64_t op)
+{
+    guint8 bit = (guint8)(1u << (op % 8));
+    bool was = player->started[op / 8] & bit;
+
+    player->started[op / 8] |= bit;
+    return !was;
+}
+
+/* --- connections ---------------------------------------------------------------------------------
+ */
+
+static guint key_hash(gconstpointer key)
+{
+    const struct link_key *k = key;
+
+    return (guint)random_mix(((uint64_t)k->src << 32 | k->dst) ^ (uint64_t)k->profile << 20);
+}
+
+static gboolean key_equal(gconstpointer a, gconstpointer b)
+{
+    return memcmp(a, b, sizeof(struct link_key)) == 0;
+}
+
+static uint32_t usable_nics(const struct player *player, uint32_t src, uint32_t dst)
+{
+    const struct graph *graph = player->run->graph;
+    uint32_t n = MIN(graph_n_ports(graph, src), graph_n_ports(graph, dst)), usable = 0;
+
+    while (usable < n && route_reaches(player->route, graph_port(graph, src, usable),
+                                       graph->first_port[dst] + usable))
+        usable++;
+    return usable;
+}
+
+static struct connection *connect(struct player *player, const struct link_key *key)
+{
+    struct connection *connection = g_hash_table_lookup(player->connections, key);
+    const struct transport_profile *profile = &player->run->profiles[key->profile];
+
+    if (connection)
+        return connection;
+    uint32_t n_nics = usable_nics(player, key->src, key->dst);
+
+    if (n_nics == 0) {
+        g_set_error(&player->error, GRAPH_ERROR, 0,
+                    "topology: no path between host %u and host %u, which the workload needs",
+                    key->src, key->dst);
+        player->over = true;
+        return NULL;
+    }
+    connection = g_malloc0(profile->ops->connection_size);
+    connection->ops = profile->ops;
+    connection->config = profile->config;
+    connection->engine = player->engine;
+    connection->src = &player->engine->hosts[key->src];
+    connection->dst = &player->engine->hosts[key->dst];
+    connection->key =
+        random_mix(((uint64_t)key->src << 32 | key->dst) + (uint64_t)key->profile * RANDOM_GOLDEN);
+    connection->n_nics = n_nics;
+    connection->profile = profile->name && *profile->name ? profile->name : profile->ops->name;
+    connection->next = player->first_connection;
+    player->first_connection = connection;
+    profile->ops->open(connection);
+    g_hash_table_insert(player->connections, g_memdup2(key, sizeof *key), connection);
+    return connection;
+}
+
+/* --- messages ------------------------------------------------------------------------------------
+ */
+
+static int64_t ideal_of(const struct player *player, const struct connection *connection,
+                        int64_t bytes)
+{
+    const struct graph *graph = player->run->graph;
+    const struct transport_common *common = connection->config;
+    struct ideal_path paths[16];
+    uint32_t n_paths = MIN(connection->n_nics, G_N_ELEMENTS(paths));
+    int64_t n = transport_n_packets(bytes, common->payload);
+
+    for (uint32_t nic = 0; nic < n_paths; nic++)
+        if (!ideal_path_find(player->route, connection->src->nics[nic].port,
+                             graph->first_port[connection->dst->number] + nic, &paths[nic]))
+            return SINK_NEVER;
+    return ideal_spread_ps(paths, n_paths, n, common->payload + common->header,
+                           bytes - (n - 1) * common->payload + common->header);
+}
+
+static void post(struct player *player, uint64_t index, const struct schedule_op *op)
+{
+    const struct schedule *schedule = player->run->schedule;
+    struct link_key key = {schedule->rank_host[op->rank], schedule->rank_host[op->peer],
+                           op->profile};
+    struct connection *connection = connect(player, &key);
+
+    if (!connection)
+        return;
+    uint32_t n_planes = player->run->graph->n_planes;
+    struct played *played = g_malloc0(sizeof *played + n_planes * sizeof(int64_t));
+
+    played->player = player;
+    played->op = *op;
+    played->ideal_ps = ideal_of(player, connection, op->bytes);
+    played->message = (struct message){.connection = connection,
+                                       .op = index,
+                                       .bytes = op->bytes,
+                                       .stream = op->stream,
+                                       .start_ps = now_of(player),
+                                       .end_receiver_ps = SINK_NEVER,
+                                       .end_sender_ps = SINK_NEVER,
+                                       .bytes_by_plane = played->planes};
+    g_ptr_array_add(player->messages, played);
+    player->n_open_messages++;
+    player->n_flows++;
+    connection->ops->post(connection, &played->message);
+}
+
+static void report_flow(struct player *player, struct played *played)
+{
+    const struct message *message = &played->message;
+    enum sink_status status = message->failed                               ? SINK_FAILED
+                              : message->delivered && message->acknowledged ? SINK_FINISHED
+                                                                            : SINK_UNFINISHED;
+    struct sink_flow flow = {.flow = message->op,
+                             .src = message->connection->src->number,
+                             .dst = message->connection->dst->number,
+                             .transport = message->connection->profile,
+                             .bytes = message->bytes,
+                             .start_ps = message->start_ps,
+                             .end_receiver_ps = message->end_receiver_ps,
+                             .end_sender_ps = message->end_sender_ps,
+                             .ideal_ps = played->ideal_ps,
+                             .packets = message->packets,
+                             .retransmitted_packets = message->retransmitted_packets,
+                             .spurious_retransmissions = message->spurious_retransmissions,
+                             .timeouts = message->timeouts,
+                             .marked_packets = message->marked_packets,
+                             .status = status,
+                             .n_planes = player->run->graph->n_planes,
+                             .bytes_by_plane = message->bytes_by_plane,
+                             .group = played->op.group,
+                             .reason = message->reason ? message->reason : ""};
+
+    played->reported = true;
+    player->n_finished += status == SINK_FINISHED;
+    player->n_failed += status == SINK_FAILED;
+    call_flow(player->sink, &flow);
+}
+
+static void close_message(struct played *played)
+{
+    struct message *message = &played->message;
+
+    if (!message->failed && !(message->delivered && message->acknowledged))
+        return;
+    played->player->n_open_messages--;
+}
+
+static void delivered(struct message *message)
+{
+    struct played *played = (struct played *)message;
+    struct player *player = played->player;
+
+    assert(!message->delivered && message->received_bytes == message->bytes);
+    message->delivered = true;
+    message->end_receiver_ps = now_of(player);
+    player->delivered_bytes += message->bytes;
+    later(player, message->op, STAGE_COMPLETE,
+          player->node->notify_ps(&player->run->model->host, &played->op));
+    if (!message->failed)
+        close_message(played);
+}
+
+static void acknowledged(struct message *message)
+{
+    struct played *played = (struct played *)message;
+
+    assert(!message->acknowledged);
+    message->acknowledged = true;
+    message->end_sender_ps = now_of(played->player);
+    push(played->player, message->op, STAGE_SENDER_DONE);
+    close_message(played);
+}
+
+static void failed(struct message *message, const char *reason)
+{
+    struct played *played = (struct played *)message;
+
+    message->failed = true;
+    message->reason = reason;
+    push(played->player, message->op, STAGE_SENDER_DONE);
+    close_message(played);
+}
+
+static const struct engine_upcalls upcalls = {delivered, acknowledged, failed};
+
+/* --- operations
+ * ----------------------------------------------------------------------------------- */
+
+static void note_group_start(struct player *player, const struct schedule_op *op)
+{
+    struct player_group *group;
+
+    if (op->group == SCHEDULE_NO_GROUP)
+        return;
+    group = &player->groups[op->group];
+    if (group->start_ps == SINK_NEVER)
+        group->start_ps = now_of(player);
+}
+
+static void become_ready(struct player *player, uint64_t index, const struct schedule_op *op)
+{
+    const struct host_config *host = &player->run->model->host;
+    int64_t wait_ps = 0;
+
+    if (op->start_ps > now_of(player)) {
+        later(player, index, STAGE_READY, op->start_ps - now_of(player));
+        return;
+    }
+    note_group_start(player, op);
+    switch (op->kind) {
+    case SCHEDULE_MESSAGE:
+        later(player, index, STAGE_ISSUE, player->node->issue_ps(host, op));
+        return;
+    case SCHEDULE_REDUCE:
+        wait_ps = player->node->reduce_ps(host, op);
+        break;
+    case SCHEDULE_COMPUTE:
+        wait_ps = op->duration_ps;
+        break;
+    case SCHEDULE_JOIN:
+        break;
+    }
+    later(player, index, STAGE_COMPLETE, wait_ps);
+}
+
+static void edge_fires(struct player *player, uint64_t index)
+{
+    struct schedule_op op;
+
+    schedule_op(player->run->schedule, index, &op);
+    if (op.n_needed > 1) {
+        gint64 key = (gint64)index;
+        guint *count = g_hash_table_lookup(player->counts, &key);
+
+        if (!count) {
+            count = g_new0(guint, 1);
+            g_hash_table_insert(player->counts, g_memdup2(&key, sizeof key), count);
+        }
+        if (++*count != op.n_needed)
+            return;
+    }
+    if (mark_started(player, index))
+        push(player, index, STAGE_READY);
+}
+
+static void fire_edges(struct player *player, uint64_t index, enum schedule_when which)
+{
+    enum schedule_when when;
+    uint64_t next;
+
+    for (uint32_t k = 0;
+         (next = schedule_successor(player->run->schedule, index, k, &when)) != SCHEDULE_NONE; k++)
+        if (when == which)
+            edge_fires(player, next);
+}
+
+static void complete(struct player *player, uint64_t index, const struct schedule_op *op)
+{
+    player->n_done++;
+    if (op->group != SCHEDULE_NO_GROUP) {
+        player->groups[op->group].n_done++;
+        player->groups[op->group].end_ps = now_of(player);
+    }
+    fire_edges(player, index, SCHEDULE_AT_RECEIVER);
+    if (op->kind != SCHEDULE_MESSAGE)
+        fire_edges(player, index, SCHEDULE_AT_SENDER);
+}
+
+static void take_step(struct player *player, struct step step)
+{
+    struct schedule_op op;
+
+    schedule_op(player->run->schedule, step.op, &op);
+    switch (step.stage) {
+    case STAGE_READY:
+        become_ready(player, step.op, &op);
+        break;
+    case STAGE_ISSUE:
+        post(player, step.op, &op);
+        break;
+    case STAGE_COMPLETE:
+        complete(player, step.op, &op);
+        break;
+    case STAGE_SENDER_DONE:
+        fire_edges(player, step.op, SCHEDULE_AT_SENDER);
+        break;
+    }
+}
+
+static void follow_up(struct event_queue *queue, struct event *event)
+{
+    struct player *player =
+        (struct player *)(void *)((char *)event - offsetof(struct player, follow_up));
+
+    (void)queue;
+    while (player->work_done < player->work->len && !player->error)
+        take_step(player, g_array_index(player->work, struct step, player->work_done++));
+    g_array_set_size(player->work, 0);
+    player->work_done = 0;
+    event_cancel(queue, &player->follow_up);
+    if (player->n_open_messages + player->n_open_tasks == 0 &&
+        player->starts_done == player->starts->len)
+        player->over = true;
+}
+
+/* Roots that start later, in one event of their own. */
+static void start_due(struct event_queue *queue, struct event *event)
+{
+    struct player *player =
+        (struct player *)(void *)((char *)event - offsetof(struct player, starter));
+
+    for (; player->starts_done < player->starts->len; player->starts_done++) {
+        struct step step = g_array_index(player->starts, struct step, player->starts_done);
+
+        if (step.at_ps > now_of(player)) {
+            event_schedule(queue, event, step.at_ps);
+            return;
+        }
+        push(player, step.op, STAGE_READY);
+    }
+}
+
+static gint by_start(gconstpointer a, gconstpointer b)
+{
+    const struct step *x = a, *y = b;
+
+    if (x->at_ps != y->at_ps)
+        return x->at_ps < y->at_ps ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+static void start_roots(struct player *player)
+{
+    const struct schedule *schedule = player->run->schedule;
+    uint64_t index;
+
+    for (uint64_t k = 0; (index = schedule_root(schedule, k)) != SCHEDULE_NONE; k++) {
+        struct schedule_op op;
+
+        schedule_op(schedule, index, &op);
+        mark_started(player, index);
+        if (op.start_ps > 0) {
+            struct step step = {index, op.start_ps, STAGE_READY};
+
+            g_array_append_val(player->starts, step);
+        } else {
+            push(player, index, STAGE_READY);
+        }
+    }
+    g_array_sort(player->starts, by_start);
+    if (player->starts->len > 0)
+        event_schedule(&player->engine->events, &player->starter,
+                       g_array_index(player->starts, struct step, 0).at_ps);
+    else if (player->work->len == 0)
+        player->over = true;
+}
+
+/* --- set-up and end
+ * -------------------------------------------------------------------------------- */
+
+void player_init(struct player *player, struct engine *engine, const struct backend_run *run,
+                 const struct sink *sink, const struct route *route)
+{
+    guint n_groups = run->schedule->groups->len, n_transports = 0;
+
+    while (transport_list[n_transports])
+        n_transports++;
+    *player = (struct player){.engine = engine,
+                              .run = run,
+                              .sink = sink,
+                              .route = route,
+                              .node = node_list[run->model->host.node]};
+    event_init(&player->follow_up, follow_up, EVENT_CLASS_TIMER);
+    event_init(&player->starter, start_due, EVENT_CLASS_TIMER | UINT64_C(1) << 61);
+    player->work = g_array_new(FALSE, FALSE, sizeof(struct step));
+    player->starts = g_array_new(FALSE, FALSE, sizeof(struct step));
+    player->started = g_malloc0(run->schedule->n_ops / 8 + 1);
+    player->counts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    player->connections = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
+    player->messages = g_ptr_array_new_with_free_func(g_free);
+    player->groups = g_new0(struct player_group, n_groups + 1);
+    for (guint i = 0; i < n_groups; i++)
+        player->groups[i].start_ps = player->groups[i].end_ps = SINK_NEVER;
+    player->totals = g_new0(int64_t, n_transports * TRANSPORT_MAX_TOTALS);
+    engine->up = &upcalls;
+    start_roots(player);
+}
+
+static void add_wait(struct backend_result *result, char *line)
+{
+    if (result->waits->len < WAITS_LISTED)
+        g_ptr_array_add(result->waits, line);
+    else
+        g_free(line);
+}
+
+static void report_messages(struct player *player, struct backend_result *result)
+{
+    for (guint i = 0; i < player->messages->len; i++) {
+        struct played *played = g_ptr_array_index(player->messages, i);
+        const struct message *message = &played->message;
+
+        report_flow(player, played);
+        if (message->failed)
+            add_wait(result,
+                     g_strdup_printf("flow %" G_GUINT64_FORMAT ": host %u to host %u FAILED: %s",
+                                     message->op, message->connection->src->number,
+                                     message->connection->dst->number, message->reason));
+        else if (!message->delivered)
+            add_wait(result, g_strdup_printf("flow %" G_GUINT64_FORMAT
+                                             ": host %u waits for %" G_GINT64_FORMAT
+                                             " of %" G_GINT64_FORMAT " B from host %u",
+                                             message->op, message->connection->dst->number,
+                                             message->bytes - message->received_bytes,
+                                             message->bytes, message->connection->src->number));
+        else if (!message->acknowledged)
+            add_wait(result, g_strdup_printf("flow %" G_GUINT64_FORMAT
+                                             ": host %u waits for acknowledgements from host %u",
+                                             message->op, message->connection->src->number,
+                                             message->connection->dst->number));
+    }
+}
+
+/* Messages that never became ready: their records have no times. */
+static void report_unstarted(struct player *player, struct backend_result *result)
+{
+    const struct schedule *schedule = player->run->schedule;
+    int64_t *planes = g_new0(int64_t, player->run->graph->n_planes + 1);
+
+    for (uint64_t index = 0; index < schedule->n_ops; index++) {
+        struct schedule_op op;
+        gint64 key = (gint64)index;
+
+        if (player->started[index / 8] >> (index % 8) & 1)
+            continue;
+        schedule_op(schedule, index, &op);
+        const guint *count = g_hash_table_lookup(player->counts, &key);
+        char *line = g_strdup_printf(
+            "operation %" G_GUINT64_FORMAT ": rank %u never began (%u of %u dependencies met)",
+            index, op.rank, op.n_needed > 1 && count ? *count : 0, op.n_needed);
+
+        add_wait(result, line);
+        if (op.kind != SCHEDULE_MESSAGE)
+            continue;
+        const struct transport_profile *profile = &player->run->profiles[op.profile];
+        struct sink_flow flow = {.flow = index,
+                                 .src = schedule->rank_host[op.rank],
+                                 .dst = schedule->rank_host[op.peer],
+                                 .transport = profile->name && *profile->name ? profile->name
+                                                                              : profile->ops->name,
+                                 .bytes = op.bytes,
+                                 .start_ps = SINK_NEVER,
+                                 .end_receiver_ps = SINK_NEVER,
+                                 .end_sender_ps = SINK_NEVER,
+                                 .ideal_ps = SINK_NEVER,
+                                 .status = SINK_UNFINISHED,
+                                 .n_planes = player->run->graph->n_planes,
+                                 .bytes_by_plane = planes,
+                                 .group = op.group,
+                                 .reason = "never started"};
+        player->n_flows++;
+        call_flow(player->sink, &flow);
+    }
+    g_free(planes);
+}
+
+/* Roots whose time had not come, and operations that were waiting for theirs. */
+static void report_pending(struct player *player, struct backend_result *result)
+{
+    for (guint i = player->starts_done; i < player->starts->len; i++) {
+        struct step step = g_array_index(player->starts, struct step, i);
+
+        player->started[step.op / 8] &= (guint8) ~(1u << (step.op % 8));
+    }
+    report_unstarted(player, result);
+}
+
+static void report_groups(struct player *player)
+{
+    const struct schedule *schedule = player->run->schedule;
+
+    for (guint i = 0; i < schedule->groups->len; i++) {
+        const struct schedule_group *group = schedule_group(schedule, i);
+        bool done = player->groups[i].n_done == group->n_ops;
+        struct sink_group record = {group->name,
+                                    group->bytes,
+                                    group->n_ranks,
+                                    group->factor_n,
+                                    group->factor_d,
+                                    player->groups[i].start_ps,
+                                    done ? player->groups[i].end_ps : SINK_NEVER,
+                                    group->n_ops,
+                                    player->groups[i].n_done};
+
+        if (player->sink->ops->group)
+            player->sink->ops->group(player->sink->data, &record);
+    }
+}
+
+static void report_totals(struct player *player)
+{
+    for (const struct connection *c = player->first_connection; c; c = c->next)
+        for (guint t = 0; transport_list[t]; t++)
+            if (transport_list[t] == c->ops && c->ops->report)
+                c->ops->report(c, &player->totals[t * TRANSPORT_MAX_TOTALS]);
+    for (guint t = 0; transport_list[t]; t++)
+        for (guint k = 0; transport_list[t]->totals && transport_list[t]->totals[k]; k++) {
+            g_autofree char *name =
+                g_strdup_printf("%s_%s", transport_list[t]->name, transport_list[t]->totals[k]);
+            struct sink_metric metric = {name, "",
+                                         (double)player->totals[t * TRANSPORT_MAX_TOTALS + k]};
+
+            if (player->sink->ops->metric)
+                player->sink->ops->metric(player->sink->data, &metric);
+        }
+}
+
+void player_report(struct player *player, struct backend_result *result)
+{
+    report_messages(player, result);
+    report_pending(player, result);
+    report_groups(player);
+    report_totals(player);
+    result->n_ops_done = player->n_done;
+    result->n_flows = player->n_flows;
+    result->n_flows_finished = player->n_finished;
+    result->n_flows_failed = player->n_failed;
+    result->n_flows_unfinished = player->n_flows - player->n_finished - player->n_failed;
+    result->delivered_bytes = player->delivered_bytes;
+}
+
+void player_clear(struct player *player)
+{
+    struct connection *next;
+
+    for (struct connection *c = player->first_connection; c; c = next) {
+        next = c->next;
+        c->ops->close(c);
+        g_free(c);
+    }
+    g_array_unref(player->work);
+    g_array_unref(player->starts);
+    g_free(player->started);
+    g_hash_table_unref(player->counts);
+    g_hash_table_unref(player->connections);
+    g_ptr_array_unref(player->messages);
+    g_free(player->groups);
+    g_free(player->totals);
+    g_clear_error(&player->error);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Plays a schedule: readiness of operations, node costs, messages handed to connections, and the
+ * records of what became of them. Engine-neutral: it uses clock, timers and hosts through the seam.
+ *
+ * Follow-ups of an instant are collected and done in one event of that instant, after its arrivals,
+ * so that a transport is never entered again while it is handling a packet.
+ */
+#ifndef WEFT_MODELS_PLAYER_H
+#define WEFT_MODELS_PLAYER_H
+
+#include "models/backend.h"
+#include "models/ideal.h"
+#include "models/node.h"
+
+struct player_group {
+    int64_t start_ps, end_ps;
+    uint64_t n_done;
+};
+
+struct player {
+    struct engine *engine;
+    const struct backend_run *run;
+    const struct sink *sink;
+    const struct route *route; /* for ideal times and for which NIC pairs can talk */
+    const struct node_ops *node;
+    bool over;     /* nothing is left to do, or something went wrong; stops the engine */
+    GError *error; /* input that cannot be played, found on the way */
+    /* private */
+    struct event follow_up, starter;
+    GArray *work; /* struct step, in order */
+    guint work_done;
+    GArray *starts; /* roots that start later: struct step by time */
+    guint starts_done;
+    guint8 *started;         /* bit per operation */
+    GHashTable *counts;      /* operation -> edges fired, where more than one is needed */
+    GHashTable *connections; /* by (src, dst, profile) */
+    struct connection *first_connection;
+    GPtrArray *messages;
+    struct player_group *groups;
+    uint64_t n_open_messages, n_open_tasks;
+    uint64_t n_done, n_flows, n_finished, n_failed;
+    int64_t delivered_bytes;
+    int64_t *totals; /* [transport][TRANSPORT_MAX_TOTALS] */
+};
+
+/* Hosts must be set up. Starts the roots. */
+void player_init(struct player *player, struct engine *engine, const struct backend_run *run,
+                 const struct sink *sink, const struct route *route);
+
+/* Hands the records of unfinished flows, groups and totals to the sink; fills the result. */
+void player_report(struct player *player, struct backend_result *result);
+
+void player_clear(struct player *player);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "models/transport.h"
+#include <string.h>
+
+extern const struct transport_ops transport_rocev2, transport_metaroce, transport_example;
+
+const struct transport_ops *const transport_list[] = {
+    &transport_rocev2,
+    &transport_metaroce,
+    &transport_example,
+    NULL,
+};
+
+const struct transport_ops *transport_find(const char *name)
+{
+    for (int i = 0; transport_list[i]; i++)
+        if (strcmp(transport_list[i]->name, name) == 0)
+            return transport_list[i];
+    return NULL;
+}
+
+const char *transport_fault(const struct transport_ops *ops)
+{
+    if (!ops->name || !ops->summary || !ops->source)
+        return "a name, a summary or a source is missing";
+    if (!ops->params || ops->config_size < sizeof(struct transport_common))
+        return "its parameter table or the size of its configuration is missing";
+    if (ops->connection_size < sizeof(struct connection))
+        return "its connection does not begin with struct connection";
+    if (!ops->open || !ops->close || !ops->post || !ops->pull || !ops->receive)
+        return "one of open, close, post, pull, receive is missing";
+    return NULL;
+}

@@ -1,0 +1,738 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RoCEv2 reliable connections.
+ *
+ * Modelled: queue pairs with 24-bit PSNs; a message split over the pairs or given to them in
+ * rotation; a queue pair stays on one plane and one UDP source port; go-back-N with a NAK per
+ * sequence error, duplicates, ACK coalescing; selective repeat as an option; the timeout
+ * 4.096 us x 2^t with a retry limit; a window per connection in the place of congestion control.
+ * Left out: reads and atomics, receiver-not-ready NAKs, end-to-end credits, congestion control
+ * other than the window, the cost of queue pair and work-request processing.
+ *
+ * Go-back-N: the receiver takes packets in order only. On a gap it sends one NAK with the expected
+ * PSN, and no other until that PSN has come (InfiniBand Architecture 1.x, 9.7.5; so a lost head of
+ * a retransmission waits for the timeout). nak = descent answers whenever a PSN arrives that is not
+ * above the one before, which is the receiver of the closed form (1-p)/(1-p+pW).
+ *
+ * Selective repeat: the receiver takes any packet and answers a gap with the PSNs it has (256
+ * bits). A queue pair's path is FIFO, so whatever was transmitted before a packet that has arrived,
+ * and has not itself arrived, is lost - also a retransmission (order of transmissions, as in RACK,
+ * RFC 8985). Known lost packets do not count as in flight. Source: facts.md 3.3, 3.6 and 9.2.
+ */
+#include "models/cc.h"
+#include "models/host.h"
+#include "sim/core/units.h"
+#include <string.h>
+
+#define PSN_MASK    0xffffffu
+#define MAX_QPS     32
+#define SACK_BITS   256
+#define SR_RANGE    4096 /* PSNs between the oldest unacknowledged and the newest; power of two */
+#define OPEN_WINDOW (INT64_C(1) << 22) /* "no window": half the PSN space bounds it */
+#define FIRST_PORT  49152u
+#define N_PORTS     16384u
+
+enum { GO_BACK_N, SELECTIVE_REPEAT };
+enum { NAK_ONCE, NAK_DESCENT };
+enum { SPLIT, ROTATE };
+
+struct rocev2_config {
+    struct transport_common common;
+    int64_t queue_pairs, spread, window, recovery, nak, ack_every;
+    int64_t timeout_exponent, rto, rto_backoff, retry_limit;
+};
+
+/* A run of PSNs that carries (a part of) one message. */
+struct segment {
+    struct message *message;
+    uint64_t first; /* PSN, not wrapped */
+    uint64_t n_packets;
+    int64_t bytes;
+};
+
+struct ring64 { /* a growing FIFO of numbers */
+    uint64_t *items;
+    uint32_t mask, head, tail;
+};
+
+enum slot_state { SLOT_OUT, SLOT_LOST, SLOT_DONE };
+
+struct slot {       /* selective repeat: one PSN that was sent */
+    uint64_t order; /* of its last transmission */
+    enum slot_state state;
+};
+
+struct qp {
+    /* sender */
+    uint64_t una, next, end; /* oldest unacknowledged, next to send, behind the last posted */
+    uint64_t highest;        /* behind the highest ever sent */
+    int64_t in_flight;
+    struct segment *segments;                              /* unacknowledged ones, oldest first */
+    uint32_t n_segments, segments_room, first_segment, at; /* at: that of `next` */
+    struct event timer;
+    int64_t deadline_ps, timer_ps; /* when the timeout is due; when the timer event looks */
+    int64_t n_retries;             /* timeouts in a row */
+    struct cc cc;
+    uint32_t source_port;
+    bool failed;
+    struct slot *slots; /* selective repeat: ring by PSN */
+    uint32_t slots_mask;
+    struct ring64 sent, lost; /* PSN by order of transmission; PSNs to send again */
+    uint64_t first_order;     /* order of the head of `sent` */
+    /* receiver */
+    uint64_t expected;
+    int64_t last_offset; /* of the previous arrival from `expected` at that time, made absolute */
+    bool nak_sent;
+    int64_t n_unacknowledged;
+    uint64_t *received; /* selective repeat: bits by PSN, SR_RANGE of them */
+    uint64_t highest_received;
+};
+
+struct rocev2 {
+    struct connection connection;
+    uint32_t n_qps, turn;
+    struct sender *senders;
+    struct qp *qps;
+    struct cc_rule rule;
+    int64_t rto_ps;
+    int64_t n_naks, n_nak_rewinds;
+};
+
+enum kind { KIND_DATA, KIND_ACK, KIND_NAK, KIND_SACK };
+
+struct header {
+    struct message *message;
+    uint32_t psn;  /* data: this one; answers: the next expected */
+    uint32_t base; /* first PSN of the bits */
+    uint16_t qp;
+    uint8_t kind;
+    bool ack_request;
+    uint64_t bits[SACK_BITS / 64];
+};
+G_STATIC_ASSERT(sizeof(struct header) <= PACKET_HEADER_BYTES);
+
+/* The whole PSN nearest to `reference` whose low 24 bits are `psn`. */
+static inline uint64_t psn_unwrap(uint32_t psn, uint64_t reference)
+{
+    uint32_t distance = (psn - (uint32_t)reference) & PSN_MASK;
+
+    return reference + distance - (distance & 0x800000 ? 0x1000000 : 0);
+}
+
+/* --- FIFO of numbers -------------------------------------------------------------------------- */
+
+static void ring_push(struct ring64 *ring, uint64_t item)
+{
+    if (!ring->items || ring->tail - ring->head > ring->mask) {
+        uint32_t room = ring->items ? 2 * (ring->mask + 1) : 16;
+        uint64_t *items = g_new(uint64_t, room);
+
+        for (uint32_t i = ring->head; i != ring->tail; i++)
+            items[i & (room - 1)] = ring->items[i & ring->mask];
+        g_free(ring->items);
+        ring->items = items;
+        ring->mask = room - 1;
+    }
+    ring->items[ring->tail++ & ring->mask] = item;
+}
+
+static inline bool ring_empty(const struct ring64 *ring)
+{
+    return ring->head == ring->tail;
+}
+
+static inline uint64_t ring_pop(struct ring64 *ring)
+{
+    return ring->items[ring->head++ & ring->mask];
+}
+
+/* --- sender ----------------------------------------------------------------------------------- */
+
+static inline const struct rocev2_config *config_of(const struct rocev2 *roce)
+{
+    return roce->connection.config;
+}
+
+static inline struct segment *segment_at(struct qp *qp, uint32_t index)
+{
+    return &qp->segments[(qp->first_segment + index) & (qp->segments_room - 1)];
+}
+
+static inline int64_t window_packets(const struct qp *qp)
+{
+    return qp->cc.window / CC_ONE;
+}
+
+static void arm(struct rocev2 *roce, struct qp *qp)
+{
+    struct engine *engine = roce->connection.engine;
+
+    qp->deadline_ps = engine_now_ps(engine) + roce->rto_ps;
+    if (config_of(roce)->rto_backoff)
+        qp->deadline_ps += (roce->rto_ps << MIN(qp->n_retries, 6)) - roce->rto_ps;
+    if (!event_is_pending(&qp->timer) || qp->timer_ps > qp->deadline_ps) {
+        qp->timer_ps = qp->deadline_ps;
+        engine_timer_set(engine, &qp->timer, qp->timer_ps);
+    }
+}
+
+static void add_segment(struct qp *qp, struct message *message, uint64_t n_packets, int64_t bytes)
+{
+    if (qp->n_segments == qp->segments_room) {
+        uint32_t room = qp->segments_room ? 2 * qp->segments_room : 4;
+        struct segment *segments = g_new(struct segment, room);
+
+        for (uint32_t i = 0; i < qp->n_segments; i++)
+            segments[i] = *segment_at(qp, i);
+        g_free(qp->segments);
+        qp->segments = segments;
+        qp->segments_room = room;
+        qp->first_segment = 0;
+    }
+    *segment_at(qp, qp->n_segments++) = (struct segment){message, qp->end, n_packets, bytes};
+    qp->end += n_packets;
+}
+
+static void fail_qp(struct rocev2 *roce, struct qp *qp)
+{
+    qp->failed = true;
+    engine_timer_cancel(roce->connection.engine, &qp->timer);
+    for (uint32_t i = 0; i < qp->n_segments; i++) {
+        struct message *message = segment_at(qp, i)->message;
+
+        if (!message->failed)
+            roce->connection.engine->up->failed(message, "retry limit reached");
+    }
+    qp->n_segments = 0;
+    qp->next = qp->una = qp->end;
+    qp->lost.head = qp->lost.tail;
+}
+
+static void post(struct connection *connection, struct message *message)
+{
+    struct rocev2 *roce = (struct rocev2 *)connection;
+    const struct rocev2_config *config = connection->config;
+    int64_t n_packets = transport_n_packets(message->bytes, config->common.payload);
+    int64_t n_parts = config->spread == ROTATE ? 1 : MIN(n_packets, (int64_t)roce->n_qps);
+    bool failed = false;
+
+    message->mark[0] = (uint64_t)n_parts; /* segments not yet acknowledged */
+    for (int64_t part = 0; part < n_parts; part++) {
+        int64_t first = n_packets * part / n_parts, last = n_packets * (part + 1) / n_parts;
+        int64_t bytes =
+            MIN(last * config->common.payload, message->bytes) - first * config->common.payload;
+        struct qp *qp = &roce->qps[(roce->turn + part) % roce->n_qps];
+
+        failed |= qp->failed;
+        if (!qp->failed)
+            add_segment(qp, message, (uint64_t)(last - first), bytes);
+    }
+    roce->turn = (roce->turn + 1) % roce->n_qps;
+    if (failed) {
+        connection->engine->up->failed(message, "queue pair in error state");
+        return;
+    }
+    host_ready_all(connection, roce->senders, roce->n_qps);
+}
+
+/* Builds the packet of PSN `psn`, which lies in `segment`. */
+static struct packet *make_data(struct rocev2 *roce, struct qp *qp, const struct sender *sender,
+                                const struct segment *segment, uint64_t psn, bool ack_request)
+{
+    const struct rocev2_config *config = config_of(roce);
+    uint64_t index = psn - segment->first;
+    int64_t payload = index + 1 < segment->n_packets
+                          ? config->common.payload
+                          : segment->bytes - (int64_t)index * config->common.payload;
+    struct packet *packet = host_data_packet(&roce->connection, sender->nic, qp->source_port,
+                                             (uint32_t)payload, (uint32_t)config->common.header);
+    struct header *header = TRANSPORT_HEADER(struct header, packet);
+
+    header->message = segment->message;
+    header->psn = (uint32_t)psn & PSN_MASK;
+    header->qp = (uint16_t)sender->index;
+    header->kind = KIND_DATA;
+    header->ack_request = ack_request;
+    segment->message->packets++;
+    if (psn < qp->highest)
+        segment->message->retransmitted_packets++;
+    else
+        qp->highest = psn + 1;
+    return packet;
+}
+
+/* The segment of a PSN not below una: near the cursor, or searched from the oldest. */
+static struct segment *find_segment(struct qp *qp, uint64_t psn)
+{
+    struct segment *segment;
+
+    if (qp->at >= qp->n_segments || segment_at(qp, qp->at)->first > psn)
+        qp->at = 0;
+    segment = segment_at(qp, qp->at);
+    while (psn >= segment->first + segment->n_packets)
+        segment = segment_at(qp, ++qp->at);
+    return segment;
+}
+
+static struct packet *pull_go_back_n(struct rocev2 *roce, struct qp *qp, struct sender *sender)
+{
+    if (qp->next == qp->end || (int64_t)(qp->next - qp->una) >= window_packets(qp))
+        return NULL;
+    struct segment *segment = find_segment(qp, qp->next);
+    bool last = qp->next + 1 == segment->first + segment->n_packets;
+    bool full = (int64_t)(qp->next + 1 - qp->una) >= window_packets(qp);
+
+    if (qp->next == qp->una)
+        arm(roce, qp);
+    return make_data(roce, qp, sender, segment, qp->next++, last || full);
+}
+
+static struct slot *slot_of(struct qp *qp, uint64_t psn)
+{
+    return &qp->slots[psn & qp->slots_mask];
+}
+
+static void grow_slots(struct qp *qp)
+{
+    uint32_t room = qp->slots ? 2 * (qp->slots_mask + 1) : 32;
+    struct slot *slots = g_new0(struct slot, room);
+
+    for (uint64_t psn = qp->una; psn < qp->next; psn++)
+        slots[psn & (room - 1)] = *slot_of(qp, psn);
+    g_free(qp->slots);
+    qp->slots = slots;
+    qp->slots_mask = room - 1;
+}
+
+/* The next PSN to send: a lost one first, then a new one; false if there is none. */
+static bool choose_psn(struct qp *qp, uint64_t *psn)
+{
+    while (!ring_empty(&qp->lost)) {
+        *psn = qp->lost.items[qp->lost.head & qp->lost.mask];
+        if (*psn >= qp->una && slot_of(qp, *psn)->state == SLOT_LOST)
+            break;
+        ring_pop(&qp->lost);
+    }
+    if (qp->in_flight >= window_packets(qp))
+        return false;
+    if (!ring_empty(&qp->lost)) {
+        ring_pop(&qp->lost);
+        return true;
+    }
+    if (qp->next == qp->end || qp->next - qp->una >= SR_RANGE)
+        return false;
+    *psn = qp->next++;
+    return true;
+}
+
+static struct packet *pull_selective(struct rocev2 *roce, struct qp *qp, struct sender *sender)
+{
+    uint64_t psn;
+
+    if (qp->next - qp->una >= (uint64_t)(qp->slots ? qp->slots_mask + 1 : 0))
+        grow_slots(qp);
+    if (!choose_psn(qp, &psn))
+        return NULL;
+    struct segment *segment = find_segment(qp, psn);
+    bool last = psn + 1 == segment->first + segment->n_packets;
+
+    if (qp->in_flight++ == 0)
+        arm(roce, qp);
+    *slot_of(qp, psn) = (struct slot){qp->first_order + (qp->sent.tail - qp->sent.head), SLOT_OUT};
+    ring_push(&qp->sent, psn);
+    return make_data(roce, qp, sender, segment, psn,
+                     last || psn + 1 < qp->highest || qp->in_flight >= window_packets(qp));
+}
+
+static struct packet *pull(struct connection *connection, struct sender *sender)
+{
+    struct rocev2 *roce = (struct rocev2 *)connection;
+    struct qp *qp = &roce->qps[sender->index];
+
+    return config_of(roce)->recovery == SELECTIVE_REPEAT ? pull_selective(roce, qp, sender)
+                                                         : pull_go_back_n(roce, qp, sender);
+}
+
+/* Drops segments that lie wholly below una; messages without a segment left are acknowledged. */
+static void settle_segments(struct rocev2 *roce, struct qp *qp)
+{
+    while (qp->n_segments > 0) {
+        struct segment segment = *segment_at(qp, 0);
+
+        if (segment.first + segment.n_packets > qp->una)
+            return;
+        qp->first_segment = (qp->first_segment + 1) & (qp->segments_room - 1);
+        qp->n_segments--;
+        qp->at = qp->at > 0 ? qp->at - 1 : 0;
+        if (--segment.message->mark[0] == 0 && !segment.message->failed)
+            roce->connection.engine->up->acknowledged(segment.message);
+    }
+}
+
+/* Everything below `cumulative` has arrived. */
+static void advance(struct rocev2 *roce, struct qp *qp, uint64_t cumulative)
+{
+    struct cc_ack ack = {.now_ps = engine_now_ps(roce->connection.engine),
+                         .n_acked = (int64_t)(cumulative - qp->una)};
+
+    cc_fixed.heard(&roce->rule, &qp->cc, &ack);
+    qp->una = cumulative;
+    if (qp->next < cumulative)
+        qp->next = cumulative;
+    qp->n_retries = 0;
+    arm(roce, qp);
+    settle_segments(roce, qp);
+}
+
+static void mark_done(struct qp *qp, uint64_t psn, uint64_t *newest)
+{
+    struct slot *slot = slot_of(qp, psn);
+
+    if (slot->state == SLOT_DONE)
+        return;
+    qp->in_flight -= slot->state == SLOT_OUT;
+    slot->state = SLOT_DONE;
+    if (slot->order >= *newest)
+        *newest = slot->order + 1;
+}
+
+/* What was transmitted before `newest` and has not arrived is lost: the path is FIFO. */
+static void mark_lost_before(struct qp *qp, uint64_t newest)
+{
+    while (qp->first_order < newest && !ring_empty(&qp->sent)) {
+        uint64_t psn = ring_pop(&qp->sent), order = qp->first_order++;
+        struct slot *slot = slot_of(qp, psn);
+
+        if (psn < qp->una || slot->state != SLOT_OUT || slot->order != order)
+            continue;
+        slot->state = SLOT_LOST;
+        qp->in_flight--;
+        ring_push(&qp->lost, psn);
+    }
+}
+
+static void hear_selective(struct rocev2 *roce, struct qp *qp, const struct header *header)
+{
+    uint64_t cumulative = psn_unwrap(header->psn, qp->una), newest = 0;
+    uint64_t base = psn_unwrap(header->base, cumulative);
+
+    for (uint64_t psn = qp->una; psn < cumulative && psn < qp->next; psn++)
+        mark_done(qp, psn, &newest);
+    for (int word = 0; header->kind == KIND_SACK && word < SACK_BITS / 64; word++)
+        for (uint64_t bits = header->bits[word]; bits; bits &= bits - 1) {
+            uint64_t psn = base + (uint64_t)(64 * word + __builtin_ctzll(bits));
+
+            if (psn >= qp->una && psn < qp->next)
+                mark_done(qp, psn, &newest);
+        }
+    mark_lost_before(qp, newest);
+    if (cumulative > qp->una)
+        advance(roce, qp, cumulative);
+}
+
+static void hear_go_back_n(struct rocev2 *roce, struct qp *qp, const struct header *header)
+{
+    uint64_t cumulative = psn_unwrap(header->psn, qp->una);
+
+    if (cumulative > qp->una && cumulative <= qp->highest)
+        advance(roce, qp, cumulative);
+    if (header->kind == KIND_NAK && cumulative == qp->una && qp->next > cumulative) {
+        roce->n_nak_rewinds++;
+        qp->next = cumulative;
+        arm(roce, qp);
+    }
+}
+
+static void hear(struct rocev2 *roce, const struct header *header)
+{
+    struct qp *qp = &roce->qps[header->qp];
+
+    if (qp->failed)
+        return;
+    if (config_of(roce)->recovery == SELECTIVE_REPEAT)
+        hear_selective(roce, qp, header);
+    else
+        hear_go_back_n(roce, qp, header);
+    host_ready(&roce->connection, &roce->senders[header->qp]);
+}
+
+static void rewind_all(struct qp *qp)
+{
+    for (uint64_t psn = qp->una; psn < qp->next; psn++) {
+        struct slot *slot = slot_of(qp, psn);
+
+        if (slot->state == SLOT_OUT) {
+            slot->state = SLOT_LOST;
+            ring_push(&qp->lost, psn);
+        }
+    }
+    qp->in_flight = 0;
+    qp->first_order += qp->sent.tail - qp->sent.head;
+    qp->sent.head = qp->sent.tail;
+}
+
+static void timer_fires(struct event_queue *queue, struct event *event)
+{
+    struct qp *qp = (struct qp *)(void *)((char *)event - offsetof(struct qp, timer));
+    struct engine *engine = engine_of(queue);
+
+    if (qp->una >= qp->highest) /* all acknowledged */
+        return;
+    if (engine_now_ps(engine) < qp->deadline_ps) { /* progress since it was set */
+        qp->timer_ps = qp->deadline_ps;
+        engine_timer_set(engine, &qp->timer, qp->timer_ps);
+        return;
+    }
+    struct rocev2 *roce = (struct rocev2 *)segment_at(qp, 0)->message->connection;
+
+    segment_at(qp, 0)->message->timeouts++;
+    if (++qp->n_retries > config_of(roce)->retry_limit) {
+        fail_qp(roce, qp);
+        return;
+    }
+    cc_fixed.timeout(&roce->rule, &qp->cc);
+    if (config_of(roce)->recovery == SELECTIVE_REPEAT)
+        rewind_all(qp);
+    else
+        qp->next = qp->una;
+    arm(roce, qp);
+    host_ready(&roce->connection, &roce->senders[qp - roce->qps]);
+}
+
+/* --- receiver --------------------------------------------------------------------------------- */
+
+/* The bits of a SACK: from the expected PSN on, or so that they end with the one that came. */
+static void fill_bits(const struct qp *qp, struct header *header, uint64_t arrived)
+{
+    uint64_t base = qp->expected;
+
+    if (arrived >= base + SACK_BITS)
+        base = arrived - SACK_BITS + 1;
+    header->base = (uint32_t)base & PSN_MASK;
+    for (uint64_t i = 0; i < SACK_BITS && base + i <= qp->highest_received; i++) {
+        uint64_t bit = (base + i) & (SR_RANGE - 1);
+
+        header->bits[i / 64] |= (qp->received[bit / 64] >> (bit % 64) & 1) << (i % 64);
+    }
+}
+
+static void answer(struct rocev2 *roce, const struct qp *qp, uint32_t nic, uint16_t index,
+                   enum kind kind, uint64_t arrived)
+{
+    struct packet *packet = host_reply_packet(&roce->connection, nic, qp->source_port,
+                                              (uint32_t)config_of(roce)->common.ack_bytes);
+    struct header *header = TRANSPORT_HEADER(struct header, packet);
+
+    memset(header, 0, sizeof *header);
+    header->psn = (uint32_t)qp->expected & PSN_MASK;
+    header->qp = index;
+    header->kind = (uint8_t)kind;
+    if (kind == KIND_SACK)
+        fill_bits(qp, header, arrived);
+    roce->n_naks += kind == KIND_NAK;
+    host_control(roce->connection.dst, nic, packet);
+}
+
+/* ACK coalescing: every ack_every packets, when asked, and never two for one packet. */
+static void acknowledge(struct rocev2 *roce, struct qp *qp, uint32_t nic, uint16_t index, bool now,
+                        enum kind kind, uint64_t arrived)
+{
+    qp->n_unacknowledged++;
+    if (!now && qp->n_unacknowledged < config_of(roce)->ack_every)
+        return;
+    qp->n_unacknowledged = 0;
+    answer(roce, qp, nic, index, kind, arrived);
+}
+
+static void take_go_back_n(struct rocev2 *roce, struct qp *qp, uint32_t nic,
+                           const struct header *header, uint32_t payload)
+{
+    uint64_t psn = psn_unwrap(header->psn, qp->expected);
+    bool descent = (int64_t)psn <= qp->last_offset;
+
+    qp->last_offset = (int64_t)psn;
+    if (psn < qp->expected) {
+        header->message->spurious_retransmissions++;
+        acknowledge(roce, qp, nic, header->qp, true, KIND_ACK, psn);
+        return;
+    }
+    if (psn > qp->expected) {
+        if (!qp->nak_sent || (config_of(roce)->nak == NAK_DESCENT && descent))
+            answer(roce, qp, nic, header->qp, KIND_NAK, psn);
+        qp->nak_sent = true;
+        return;
+    }
+    qp->expected++;
+    qp->nak_sent = false;
+    bool whole = host_place(&roce->connection, header->message, nic, payload);
+
+    acknowledge(roce, qp, nic, header->qp, header->ack_request, KIND_ACK, psn);
+    if (whole)
+        roce->connection.engine->up->delivered(header->message);
+}
+
+static void take_selective(struct rocev2 *roce, struct qp *qp, uint32_t nic,
+                           const struct header *header, uint32_t payload)
+{
+    uint64_t psn = psn_unwrap(header->psn, qp->expected), bit = psn & (SR_RANGE - 1);
+
+    if (!qp->received)
+        qp->received = g_new0(uint64_t, SR_RANGE / 64);
+    if (psn < qp->expected || qp->received[bit / 64] >> (bit % 64) & 1) {
+        header->message->spurious_retransmissions++;
+        acknowledge(roce, qp, nic, header->qp, true, KIND_SACK, psn);
+        return;
+    }
+    assert(psn - qp->expected < SR_RANGE);
+    qp->received[bit / 64] |= UINT64_C(1) << (bit % 64);
+    if (psn > qp->highest_received)
+        qp->highest_received = psn;
+    bool gap = psn != qp->expected;
+
+    for (bit = qp->expected & (SR_RANGE - 1); qp->received[bit / 64] >> (bit % 64) & 1;
+         bit = ++qp->expected & (SR_RANGE - 1))
+        qp->received[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+    bool whole = host_place(&roce->connection, header->message, nic, payload);
+    bool holes = qp->expected <= qp->highest_received;
+
+    acknowledge(roce, qp, nic, header->qp, header->ack_request || gap || holes,
+                holes ? KIND_SACK : KIND_ACK, psn);
+    if (whole)
+        roce->connection.engine->up->delivered(header->message);
+}
+
+static void receive(struct connection *connection, struct packet *packet)
+{
+    struct rocev2 *roce = (struct rocev2 *)connection;
+    struct header header = *TRANSPORT_HEADER(struct header, packet);
+    bool marked = packet->ecn == PACKET_CE;
+    uint32_t payload = packet->payload;
+
+    packet_give(&connection->engine->pool, packet);
+    if (header.kind != KIND_DATA) {
+        hear(roce, &header);
+        return;
+    }
+    struct qp *qp = &roce->qps[header.qp];
+    uint32_t nic = roce->senders[header.qp].nic;
+
+    header.message->marked_packets += marked;
+    if (config_of(roce)->recovery == SELECTIVE_REPEAT)
+        take_selective(roce, qp, nic, &header, payload);
+    else
+        take_go_back_n(roce, qp, nic, &header, payload);
+}
+
+/* --- set-up ----------------------------------------------------------------------------------- */
+
+static void open_qp(struct rocev2 *roce, uint32_t index, struct random_stream *draws, uint32_t base)
+{
+    struct qp *qp = &roce->qps[index];
+
+    host_sender_init(&roce->connection, &roce->senders[index],
+                     (base + index) % roce->connection.n_nics, index);
+    engine_timer_init(roce->connection.engine, &qp->timer, timer_fires);
+    qp->source_port = FIRST_PORT + (uint32_t)random_below(draws, N_PORTS);
+    qp->last_offset = -1;
+    cc_fixed.start(&roce->rule, &qp->cc);
+}
+
+static void open(struct connection *connection)
+{
+    struct rocev2 *roce = (struct rocev2 *)connection;
+    const struct rocev2_config *config = connection->config;
+    struct random_stream draws =
+        random_stream(connection->engine->seed, RANDOM_ENTROPY, connection->key);
+    int64_t window = config->window / config->common.payload / config->queue_pairs;
+
+    roce->n_qps = (uint32_t)config->queue_pairs;
+    roce->senders = g_new0(struct sender, roce->n_qps);
+    roce->qps = g_new0(struct qp, roce->n_qps);
+    roce->rule.initial = CC_ONE * (config->window == 0 ? OPEN_WINDOW : MAX(window, 1));
+    roce->rto_ps = config->rto ? config->rto : INT64_C(4096000) << config->timeout_exponent;
+    uint32_t base = (uint32_t)random_below(&draws, connection->n_nics);
+
+    for (uint32_t index = 0; index < roce->n_qps; index++)
+        open_qp(roce, index, &draws, base);
+}
+
+static void close_connection(struct connection *connection)
+{
+    struct rocev2 *roce = (struct rocev2 *)connection;
+
+    for (uint32_t index = 0; index < roce->n_qps; index++) {
+        struct qp *qp = &roce->qps[index];
+
+        host_sender_clear(connection, &roce->senders[index]);
+        engine_timer_cancel(connection->engine, &qp->timer);
+        g_free(qp->segments);
+        g_free(qp->slots);
+        g_free(qp->sent.items);
+        g_free(qp->lost.items);
+        g_free(qp->received);
+    }
+    g_free(roce->senders);
+    g_free(roce->qps);
+}
+
+static const char *const totals[] = {"naks_sent", "rewinds_on_nak", NULL};
+
+static void report(const struct connection *connection, int64_t *sums)
+{
+    const struct rocev2 *roce = (const struct rocev2 *)connection;
+
+    sums[0] += roce->n_naks;
+    sums[1] += roce->n_nak_rewinds;
+}
+
+static const struct param rocev2_params[] = {
+    TRANSPORT_COMMON_PARAMS(struct rocev2_config, "82B",
+                            "Ethernet 38, IPv4 20, UDP 8, BTH 12, ICRC 4 (facts.md 9.7); RETH left "
+                            "out: only a message's first packet has it",
+                            "84B", "the smallest Ethernet frame with preamble and gap"),
+    PARAM(NUMBER, struct rocev2_config, queue_pairs, "1", "1", "32", NULL,
+          "Queue pairs between two hosts; each stays on one plane and one path.",
+          "facts.md 3.5: 1 to 16 in use"),
+    PARAM(CHOICE, struct rocev2_config, spread, "split", NULL, NULL, "split|rotate",
+          "A message is split over the queue pairs, or messages rotate over them.",
+          "facts.md 3.5 (SIGCOMM 2024)"),
+    PARAM(BYTES, struct rocev2_config, window, "512KiB", "0B", NULL, NULL,
+          "Bytes a connection may have unacknowledged, shared evenly by its queue pairs; 0: no "
+          "window.",
+          "our choice: one BDP at 400G and 10 us (facts.md 9.8)"),
+    PARAM(CHOICE, struct rocev2_config, recovery, "go_back_n", NULL, NULL,
+          "go_back_n|selective_repeat", "What is sent again after a gap.", "facts.md 3.3, 3.6"),
+    PARAM(CHOICE, struct rocev2_config, nak, "once", NULL, NULL, "once|descent",
+          "Go-back-N: one NAK per gap, or one whenever a PSN is not above the one before.",
+          "facts.md 3.3: NICs send one; descent is the closed form of 9.2"),
+    PARAM(NUMBER, struct rocev2_config, ack_every, "4", "1", "1024", NULL,
+          "Packets per acknowledgement; the last of a message asks for one.",
+          "our choice; htsim acknowledges 16 KiB"),
+    PARAM(NUMBER, struct rocev2_config, timeout_exponent, "10", "0", "24", NULL,
+          "t of the timeout 4.096 us x 2^t.",
+          "facts.md 3.3: the effective least is some ms, so 10 = 4.2 ms; NCCL sets 20 = 4.3 s"),
+    PARAM(TIME, struct rocev2_config, rto, "0ps", "0ps", "100s", NULL,
+          "The timeout itself; 0: from timeout_exponent.", "our choice"),
+    PARAM(BOOL, struct rocev2_config, rto_backoff, "off", NULL, NULL, NULL,
+          "Double the timeout each time it expires in a row, at most 64 times.",
+          "InfiniBand has a fixed timeout"),
+    PARAM(NUMBER, struct rocev2_config, retry_limit, "7", "0", "1000000", NULL,
+          "Timeouts in a row after which the queue pair fails.", "facts.md 3.3: NCCL_IB_RETRY_CNT"),
+    PARAM_END,
+};
+
+const struct transport_ops transport_rocev2 = {
+    .name = "rocev2",
+    .summary = "RoCEv2 reliable connections: go-back-N or selective repeat, fixed window.",
+    .source = "InfiniBand Architecture, annex A17; facts.md 3",
+    .config_size = sizeof(struct rocev2_config),
+    .params = rocev2_params,
+    .connection_size = sizeof(struct rocev2),
+    .open = open,
+    .close = close_connection,
+    .post = post,
+    .pull = pull,
+    .receive = receive,
+    .totals = totals,
+    .report = report,
+};
