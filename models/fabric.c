@@ -2,9 +2,10 @@
 #include "models/fabric.h"
 #include "models/host.h"
 #include "sim/core/units.h"
+#include <stdlib.h>
 #include <string.h>
 
-#define FIRST_RING 16
+#define FIRST_RING 8
 
 G_STATIC_ASSERT(offsetof(struct fabric, engine) == 0);
 G_STATIC_ASSERT(offsetof(struct engine, events) == 0);
@@ -42,11 +43,25 @@ static int64_t transmission_ps(struct port *port, uint32_t bytes)
     return ps;
 }
 
+/* When a packet in the ring began or begins to be sent. */
+static inline int64_t slot_start_ps(struct port *port, const struct wire_slot *slot)
+{
+    return slot->arrive_ps - port->delay_ps -
+           (port->ps_per_byte ? port->ps_per_byte * (int64_t)slot->bytes
+                              : units_transmission_ps(slot->bytes, port->rate_bps));
+}
+
 /* Counts as started what has started by now; transmitters come first within an instant. */
 static inline void port_look(struct port *port, int64_t now_ps)
 {
-    while (port->started != port->tail && port->ring[port->started & port->mask].start_ps <= now_ps)
-        port->waiting_bytes -= port->ring[port->started++ & port->mask].bytes;
+    while (port->started != port->tail) {
+        const struct wire_slot *slot = &port->ring[port->started & port->mask];
+
+        if (slot_start_ps(port, slot) > now_ps)
+            return;
+        port->waiting_bytes -= slot->bytes;
+        port->started++;
+    }
 }
 
 static inline void port_schedule_head(struct event_queue *queue, struct port *port)
@@ -58,17 +73,20 @@ static inline void port_schedule_head(struct event_queue *queue, struct port *po
 }
 
 /* Puts the packet behind what is there. Takes it. */
-static inline void port_transmit(struct fabric *fabric, struct port *port, struct packet *packet)
+static inline void port_transmit(struct fabric *fabric, struct port *port,
+                                 const struct wire_slot *arrived)
 {
     int64_t now_ps = fabric->engine.events.now_ps;
     int64_t start_ps = port->busy_until_ps > now_ps ? port->busy_until_ps : now_ps;
-    uint32_t bytes = packet->bytes;
+    uint32_t bytes = arrived->bytes;
 
     if (port->tail - port->head > port->mask || !port->ring)
         ring_grow(port);
     port->busy_until_ps = start_ps + transmission_ps(port, bytes);
-    port->ring[port->tail & port->mask] =
-        (struct wire_slot){start_ps, port->busy_until_ps + port->delay_ps, packet, bytes};
+    struct wire_slot *slot = &port->ring[port->tail & port->mask];
+
+    *slot = *arrived;
+    slot->arrive_ps = port->busy_until_ps + port->delay_ps;
     port->tail++;
     if (start_ps == now_ps) {
         port->started = port->tail;
@@ -85,62 +103,60 @@ static inline void port_transmit(struct fabric *fabric, struct port *port, struc
         port_schedule_head(&fabric->engine.events, port);
 }
 
-static void drop(struct fabric *fabric, struct port *port, struct packet *packet,
+static void drop(struct fabric *fabric, struct port *port, const struct wire_slot *slot,
                  enum sink_drop cause)
 {
     port->n_dropped[cause]++;
-    port->n_dropped_bytes += packet->bytes;
-    packet_give(&fabric->engine.pool, packet);
+    port->n_dropped_bytes += slot->bytes;
+    packet_give(&fabric->engine.pool, slot->packet);
 }
 
 /* A packet wants to leave a switch by `port`: limit, marks, then the queue. Takes the packet. */
-static inline void port_admit(struct fabric *fabric, struct port *port, struct packet *packet)
+static inline void port_admit(struct fabric *fabric, struct port *port, struct wire_slot *slot)
 {
     port_look(port, fabric->engine.events.now_ps);
     if (port->busy_until_ps > fabric->engine.events.now_ps &&
-        port->waiting_bytes + packet->bytes > port->limit_bytes) {
-        drop(fabric, port, packet, SINK_DROP_QUEUE);
+        port->waiting_bytes + slot->bytes > port->limit_bytes) {
+        drop(fabric, port, slot, SINK_DROP_QUEUE);
         return;
     }
-    if (packet->ecn == PACKET_ECT) {
+    if (slot->ecn == PACKET_ECT) {
         enum queue_verdict verdict =
             fabric->queue->admit(&fabric->queue_rule, &port->mark_draws, port->waiting_bytes);
 
         if (verdict == QUEUE_DROP) {
-            drop(fabric, port, packet, SINK_DROP_QUEUE);
+            drop(fabric, port, slot, SINK_DROP_QUEUE);
             return;
         }
         if (verdict == QUEUE_MARK) {
-            packet->ecn = PACKET_CE;
+            slot->ecn = PACKET_CE;
             port->n_marked++;
         }
     }
-    port_transmit(fabric, port, packet);
+    port_transmit(fabric, port, slot);
 }
 
 /* --- switches ------------------------------------------------------------------------------ */
 
-static inline void switch_receive(struct fabric *fabric, struct port *in, struct packet *packet)
+static inline void switch_receive(struct fabric *fabric, struct port *in, struct wire_slot *slot)
 {
-    const struct route_attach *attach = &fabric->route.attach[packet->to];
+    const struct route_attach *attach = &fabric->route.attach[slot->to];
     uint32_t out = attach->egress;
 
     if (in->peer != attach->switch_node) {
-        struct route_set set = route_lookup(&fabric->route, in->peer, packet->to);
+        struct route_set set = route_lookup(&fabric->route, in->peer, slot->to);
+        uint32_t choice = 0;
 
         if (set.n == 0) {
-            drop(fabric, in, packet, SINK_DROP_NO_ROUTE);
+            drop(fabric, in, slot, SINK_DROP_NO_ROUTE);
             return;
         }
-        uint32_t choice =
-            set.n == 1
-                ? 0
-                : fabric->choice->choose(
-                      &fabric->switches[in->peer - fabric->engine.graph->n_hosts], packet, set.n);
-
+        if (set.n > 1)
+            choice = fabric->choice->choose(
+                &fabric->switches[in->peer - fabric->engine.graph->n_hosts], slot->entropy, set.n);
         out = fabric->route.ports[set.first + choice];
     }
-    port_admit(fabric, &fabric->ports[out], packet);
+    port_admit(fabric, &fabric->ports[out], slot);
 }
 
 /* The head of a wire's ring has reached the other end. */
@@ -148,23 +164,26 @@ static void arrive(struct event_queue *queue, struct event *event)
 {
     struct fabric *fabric = fabric_of(queue);
     struct port *port = (struct port *)(void *)event;
-    struct packet *packet = port->ring[port->head & port->mask].packet;
+    struct wire_slot slot = port->ring[port->head & port->mask];
 
-    if (port->started == port->head) /* nobody looked since it started */
-        port->waiting_bytes -= port->ring[port->started++ & port->mask].bytes;
+    if (port->started == port->head) { /* nobody looked since it started */
+        port->waiting_bytes -= slot.bytes;
+        port->started++;
+    }
     port->head++;
     if (port->head != port->tail)
         port_schedule_head(queue, port);
-    if (port->loss_classes >> packet->class & 1 &&
+    if (port->loss_classes >> slot.class & 1 &&
         random_next(&port->loss_draws) < port->loss_threshold) {
-        drop(fabric, port, packet, SINK_DROP_LOSS);
+        drop(fabric, port, &slot, SINK_DROP_LOSS);
         return;
     }
-    packet->hops++;
-    if (port->peer_is_switch)
-        switch_receive(fabric, port, packet);
-    else
-        host_receive(&fabric->engine, port->peer, packet);
+    if (port->peer_is_switch) {
+        switch_receive(fabric, port, &slot);
+    } else {
+        slot.packet->ecn = slot.ecn;
+        host_receive(&fabric->engine, port->peer, slot.packet);
+    }
 }
 
 G_STATIC_ASSERT(offsetof(struct port, arrival) == 0);
@@ -182,8 +201,15 @@ void engine_send(struct engine *engine, uint32_t port, struct packet *packet)
 {
     struct fabric *fabric = (struct fabric *)(void *)engine;
 
+    struct wire_slot slot = {.packet = packet,
+                             .bytes = packet->bytes,
+                             .to = packet->to,
+                             .entropy = packet->entropy,
+                             .class = packet->class,
+                             .ecn = packet->ecn};
+
     assert(fabric->ports[port].busy_until_ps <= engine->events.now_ps);
-    port_transmit(fabric, &fabric->ports[port], packet);
+    port_transmit(fabric, &fabric->ports[port], &slot);
 }
 
 bool engine_port_idle(struct engine *engine, uint32_t number)
@@ -289,7 +315,7 @@ static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
         INT64_C(8000000000000) % link->rate_bps == 0 ? INT64_C(8000000000000) / link->rate_bps : 0;
     port->delay_ps = link->delay_ps + (peer->is_switch ? peer->latency_ps : 0);
     port->limit_bytes = queue ? queue : fabric->model->queue.limit;
-    port->loss_classes = ppt ? classes[fabric->model->loss.class] : 0;
+    port->loss_classes = ppt ? (uint8_t)classes[fabric->model->loss.class] : 0;
     port->loss_threshold = random_threshold(ppt);
     port->loss_draws = random_stream(seed, RANDOM_LOSS, number);
     port->mark_draws = random_stream(seed, RANDOM_MARK, number);
@@ -323,7 +349,10 @@ gboolean fabric_init(struct fabric *fabric, const struct graph *graph,
     fabric->queue = queue_list[model->queue.kind];
     fabric->queue->derive(&model->queue, &fabric->queue_rule);
     fabric->choice = route_list[model->route.kind];
-    fabric->ports = g_new0(struct port, fabric->n_ports + 1);
+    fabric->ports = aligned_alloc(128, (fabric->n_ports + 1) * sizeof(struct port));
+    if (!fabric->ports)
+        g_error("out of memory for %u ports", fabric->n_ports);
+    memset(fabric->ports, 0, (fabric->n_ports + 1) * sizeof(struct port));
     for (uint32_t number = 0; number < fabric->n_ports; number++)
         port_init(fabric, number, seed);
     fabric->switches = g_new0(struct switch_state, graph->n_nodes - graph->n_hosts + 1);
@@ -336,7 +365,7 @@ void fabric_clear(struct fabric *fabric)
 {
     for (uint32_t number = 0; fabric->ports && number < fabric->n_ports; number++)
         g_free(fabric->ports[number].ring);
-    g_clear_pointer(&fabric->ports, g_free);
+    g_clear_pointer(&fabric->ports, free);
     g_clear_pointer(&fabric->switches, g_free);
     if (fabric->route.graph)
         route_clear(&fabric->route);
@@ -353,7 +382,7 @@ void fabric_count_in_flight(const struct fabric *fabric, int64_t *n_packets, int
 
         for (uint32_t i = port->head; i != port->tail; i++) {
             *n_packets += 1;
-            *n_bytes += port->ring[i & port->mask].packet->bytes;
+            *n_bytes += port->ring[i & port->mask].bytes;
         }
     }
 }

@@ -18,34 +18,41 @@
 #include "models/queue.h"
 #include "models/route.h"
 
+/*
+ * A packet on a wire or waiting for it. It carries what switches need, so that a packet's own memory
+ * is touched only where it is made, marked for its receiver, and received.
+ */
 struct wire_slot {
-    int64_t start_ps;  /* first bit leaves */
     int64_t arrive_ps; /* last bit at the other end, plus the switch's latency */
     struct packet *packet;
-    uint32_t bytes;
+    uint32_t bytes, to, entropy;
+    uint16_t class;
+    uint16_t ecn;
 };
 
 struct port {
-    /* what each packet touches */
-    struct event arrival; /* of the ring's head */
-    int64_t busy_until_ps;
-    int64_t waiting_bytes; /* in the ring, transmission not started when last looked at */
+    /* first cache line: what the arrival of the ring's head touches */
+    _Alignas(64) struct event arrival;
     struct wire_slot *ring;
-    uint32_t mask, head, tail, started; /* ring[head..tail) on the wire or waiting */
-    int64_t ps_per_byte;                /* 0 where the rate gives no whole number */
+    uint32_t mask, head, tail, started; /* ring[head..tail) on the wire or waiting to start */
+    uint32_t number, peer;              /* directed port of the graph; node at its end */
+    uint8_t loss_classes;               /* bit set of packet classes */
+    bool peer_is_switch;
+    bool from_host;
+    /* second: what a departure touches */
+    _Alignas(64) int64_t busy_until_ps;
+    int64_t waiting_bytes; /* in the ring, transmission not started when last looked at */
+    int64_t ps_per_byte;   /* 0 where the rate gives no whole number */
     int64_t delay_ps;
     int64_t limit_bytes;
     int64_t n_packets, n_bytes;
-    uint32_t number, peer; /* directed port of the graph; node at its end */
-    uint32_t loss_classes; /* bit set of packet classes */
-    bool peer_is_switch;
-    bool from_host;
+    int64_t max_waiting_bytes;
     /* now and then */
     uint64_t loss_threshold;
     struct random_stream loss_draws, mark_draws;
     int64_t rate_bps;
     int64_t drift_ppt, drift_rest; /* of a NIC's clock */
-    int64_t max_waiting_bytes, n_marked;
+    int64_t n_marked;
     int64_t n_dropped[SINK_N_DROPS], n_dropped_bytes;
     struct event ready; /* the transmitter becomes free; host ports only */
 };
@@ -81,7 +88,7 @@ void fabric_count_in_flight(const struct fabric *fabric, int64_t *n_packets, int
 /* The choice among equal-cost ports: an index below n >= 2. */
 struct route_ops {
     const char *name, *summary, *source;
-    uint32_t (*choose)(struct switch_state *state, const struct packet *packet, uint32_t n);
+    uint32_t (*choose)(struct switch_state *state, uint32_t entropy, uint32_t n);
 };
 extern const struct route_ops route_ecmp, route_spray;
 extern const struct route_ops *const route_list[]; /* in the order of the choice route.kind */

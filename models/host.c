@@ -159,7 +159,6 @@ static struct packet *make_packet(struct connection *connection, const struct ho
     packet->entropy = host_entropy(from->to, to->to, source_port);
     packet->source_port = source_port;
     packet->to = to->to;
-    packet->hops = 0;
     return packet;
 }
 

@@ -28,8 +28,7 @@ struct packet {
     uint32_t to;                   /* destination: index of the NIC port in graph.port_list */
     uint32_t payload;              /* bytes of user data */
     uint16_t class;                /* enum packet_class */
-    uint8_t ecn;                   /* enum packet_ecn */
-    uint8_t hops;                  /* links crossed */
+    uint16_t ecn;                  /* enum packet_ecn */
     uint32_t source_port;          /* UDP source port, part of the 5-tuple */
     unsigned char spare[24];
     _Alignas(8) unsigned char header[PACKET_HEADER_BYTES]; /* the transport's own */

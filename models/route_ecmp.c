@@ -6,9 +6,9 @@
  */
 #include "models/fabric.h"
 
-static uint32_t choose(struct switch_state *state, const struct packet *packet, uint32_t n)
+static uint32_t choose(struct switch_state *state, uint32_t entropy, uint32_t n)
 {
-    uint64_t hash = random_mix(state->hash_seed ^ packet->entropy);
+    uint64_t hash = random_mix(state->hash_seed ^ entropy);
 
     return (uint32_t)((hash >> 32) * n >> 32);
 }

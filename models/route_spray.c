@@ -5,9 +5,9 @@
  */
 #include "models/fabric.h"
 
-static uint32_t choose(struct switch_state *state, const struct packet *packet, uint32_t n)
+static uint32_t choose(struct switch_state *state, uint32_t entropy, uint32_t n)
 {
-    (void)packet;
+    (void)entropy;
     return (uint32_t)random_below(&state->spray, n);
 }
 

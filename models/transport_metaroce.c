@@ -40,7 +40,7 @@ enum { PLACE_ARRIVAL, PLACE_IN_ORDER };
 
 struct metaroce_config {
     struct transport_common common;
-    int64_t paths, spray, steer, ack_every, ack_delay;
+    int64_t paths, spray, choices, steer, ack_every, ack_delay;
     int64_t window_initial, window_min, window_max, increase, decrease, gain, ecn, preset;
     int64_t share, share_window, share_headroom;
     int64_t gap_recovery, sequence, placement, ordered_streams;
@@ -60,33 +60,41 @@ struct sent { /* one number of a path */
 };
 
 struct path {
-    struct connection *connection;
-    /* sender */
-    uint32_t number, nic;
+    /* sender, first cache line: what choosing a path and sending on it touches */
+    struct sent *sent;       /* ring by number */
+    int64_t marked_until_ps; /* passed over until then, if others are clear */
+    uint32_t next, floor;    /* next number; lowest unsettled */
+    uint32_t in_flight, window;
+    uint32_t sent_mask, n_lost;
     uint32_t source_port;
+    uint16_t number, nic;
     uint8_t epoch;
     bool dead;
-    uint32_t next, floor; /* next number; lowest unsettled */
-    uint32_t in_flight;
-    struct sent *sent; /* ring by number */
-    uint32_t sent_mask;
-    uint32_t lost_first, lost_last, n_lost; /* CSNs to resend here, linked through csn.next */
+    uint32_t n_timeouts; /* in a row */
+    /* sender, on acknowledgements and timers */
+    struct connection *connection;
+    uint32_t lost_first, lost_last; /* CSNs to resend here, linked through csn.next */
     struct cc cc;
-    int64_t srtt_ps, marked_until_ps;
+    int64_t srtt_ps;
     int64_t deadline_ps, timer_ps;
     struct event timer;
-    uint32_t n_timeouts; /* in a row */
-    int64_t loss_ppt;    /* moving average over about 64 packets */
+    int64_t loss_ppt; /* moving average over about 64 packets */
     uint32_t n_since_rehash;
     uint32_t marks_heard;
     /* receiver */
-    uint32_t expected; /* all below are received or given up */
-    uint64_t bits[SACK_BITS / 64];
-    uint32_t top; /* behind the highest received */
-    uint32_t n_unacknowledged, marks_seen;
-    bool last_marked;
-    uint32_t reply_port;
+    uint64_t bits[SACK_BITS / 64]; /* received, from `expected` on */
     int64_t echo_ps;
+    uint32_t expected; /* all below are received or given up */
+    uint32_t top;      /* behind the highest received */
+    uint32_t n_unacknowledged, marks_seen;
+    uint32_t reply_port;
+    bool last_marked;
+};
+
+struct plane {                    /* sender: the paths of one NIC together */
+    uint32_t first_path, n_paths; /* they are first_path, first_path + n_nics, ... */
+    uint32_t turn;                /* where the next choice of a path begins */
+    uint32_t n_lost;              /* packets in the lists of its paths */
 };
 
 enum csn_state { CSN_OUT, CSN_LOST, CSN_DONE };
@@ -122,11 +130,11 @@ struct metaroce {
     int64_t first_sent_bytes;
     struct csn *csns; /* ring by CSN */
     uint32_t csns_mask, una, next;
-    uint32_t in_flight, cap; /* packets; cap by the receiver's share */
-    int64_t share_bps, rtt_min_ps;
+    uint32_t in_flight, cap;                /* packets; cap by the receiver's share */
+    int64_t share_bps, rtt_min_ps, srtt_ps; /* srtt: of whichever path was heard last */
     uint32_t lost_first, lost_last, n_lost; /* of dead paths: may go anywhere */
-    uint32_t turn;
-    bool capped; /* a sender was turned away by the cap */
+    struct plane *planes;                   /* one for each NIC */
+    bool capped;                            /* a sender was turned away by the cap */
     struct random_stream draws;
     /* receiver */
     uint32_t expected_csn;
@@ -185,9 +193,10 @@ static inline struct sent *sent_at(struct path *path, uint32_t number)
     return &path->sent[number & path->sent_mask];
 }
 
-static inline uint32_t window_of(const struct path *path)
+/* After congestion control has spoken. */
+static inline void take_window(struct path *path)
 {
-    return (uint32_t)(path->cc.window / CC_ONE);
+    path->window = (uint32_t)(path->cc.window / CC_ONE);
 }
 
 static inline struct sender *sender_of(struct metaroce *meta, const struct path *path)
@@ -210,7 +219,7 @@ static void lost_push(struct metaroce *meta, uint32_t *first, uint32_t *last, ui
 }
 
 /* The oldest CSN of the list that is still lost, NO_CSN if none; others leave the list. */
-static uint32_t lost_head(struct metaroce *meta, uint32_t *first, uint32_t *n)
+static uint32_t lost_head(struct metaroce *meta, uint32_t *first, uint32_t *n, uint32_t *total)
 {
     while (*first != NO_CSN && csn_at(meta, *first)->state != CSN_LOST) {
         uint32_t done = *first;
@@ -218,17 +227,19 @@ static uint32_t lost_head(struct metaroce *meta, uint32_t *first, uint32_t *n)
         *first = csn_at(meta, done)->next;
         csn_at(meta, done)->listed = false;
         (*n)--;
+        (*total)--;
     }
     return *first;
 }
 
-static uint32_t lost_pop(struct metaroce *meta, uint32_t *first, uint32_t *n)
+static uint32_t lost_pop(struct metaroce *meta, uint32_t *first, uint32_t *n, uint32_t *total)
 {
     uint32_t csn = *first;
 
     *first = csn_at(meta, csn)->next;
     csn_at(meta, csn)->listed = false;
     (*n)--;
+    (*total)--;
     return csn;
 }
 
@@ -238,7 +249,8 @@ static uint32_t lost_pop(struct metaroce *meta, uint32_t *first, uint32_t *n)
 static int64_t rto_of(const struct metaroce *meta, const struct path *path)
 {
     const struct metaroce_config *config = config_of(meta);
-    int64_t rto_ps = MAX(config->rto_factor * path->srtt_ps, config->rto_min);
+    int64_t srtt_ps = path->srtt_ps ? path->srtt_ps : meta->srtt_ps;
+    int64_t rto_ps = MAX(config->rto_factor * srtt_ps, config->rto_min);
 
     return MIN(rto_ps << MIN(path->n_timeouts, 20), config->rto_max);
 }
@@ -274,7 +286,7 @@ static void grow_sent(struct path *path)
 
 static inline bool has_room(const struct path *path)
 {
-    return !path->dead && path->in_flight < window_of(path) && path->next - path->floor < SACK_BITS;
+    return !path->dead && path->in_flight < path->window && path->next - path->floor < SACK_BITS;
 }
 
 /* Takes the next number of the path for `csn`, or for a probe. */
@@ -372,39 +384,41 @@ static bool better(const struct metaroce *meta, const struct path *a, const stru
 
     if (config_of(meta)->steer && clear_a != clear_b)
         return clear_a;
-    return window_of(a) - a->in_flight > window_of(b) - b->in_flight;
+    return a->window - a->in_flight > b->window - b->in_flight;
 }
 
-/* A path of this NIC with room for new data, NULL if there is none. */
+/*
+ * A path of this NIC with room for new data, NULL if there is none: the best of the next few in
+ * rotation, so that the cost does not grow with the number of paths.
+ */
 static struct path *choose_path(struct metaroce *meta, uint32_t nic)
 {
-    uint32_t stride = meta->connection.n_nics, n = (meta->n_paths - nic + stride - 1) / stride;
-    int64_t spray = config_of(meta)->spray;
+    struct plane *plane = &meta->planes[nic];
+    uint32_t stride = meta->connection.n_nics, n = plane->n_paths;
+    uint32_t n_choices =
+        config_of(meta)->spray == SPRAY_WINDOW ? (uint32_t)config_of(meta)->choices : 1;
     struct path *best = NULL;
 
-    for (uint32_t i = 0; i < n; i++) {
-        struct path *path = &meta->paths[nic + stride * ((meta->turn + i) % n)];
+    for (uint32_t i = 0; i < n && (i < n_choices || !best); i++) {
+        struct path *path = &meta->paths[plane->first_path + stride * ((plane->turn + i) % n)];
 
-        if (!has_room(path))
-            continue;
-        if (!best || (spray == SPRAY_WINDOW && better(meta, path, best)))
+        if (has_room(path) && (!best || better(meta, path, best)))
             best = path;
-        if (spray == SPRAY_ROTATE)
-            break;
     }
     if (best)
-        meta->turn = (best->number - nic) / stride + 1;
+        plane->turn = (best->number - plane->first_path) / stride + 1;
     return best;
 }
 
 /* Something lost on a path of this NIC and its window lets it go again: the path, else NULL. */
 static struct path *path_with_lost(struct metaroce *meta, uint32_t nic)
 {
-    for (uint32_t p = nic; p < meta->n_paths; p += meta->connection.n_nics) {
+    for (uint32_t p = meta->planes[nic].first_path;
+         meta->planes[nic].n_lost > 0 && p < meta->n_paths; p += meta->connection.n_nics) {
         struct path *path = &meta->paths[p];
 
         if (path->n_lost > 0 && has_room(path) &&
-            lost_head(meta, &path->lost_first, &path->n_lost) != NO_CSN)
+            lost_head(meta, &path->lost_first, &path->n_lost, &meta->planes[nic].n_lost) != NO_CSN)
             return path;
     }
     return NULL;
@@ -414,11 +428,15 @@ static struct packet *pull(struct connection *connection, struct sender *sender)
 {
     struct metaroce *meta = (struct metaroce *)connection;
     struct path *path = path_with_lost(meta, sender->nic);
+    uint32_t unused = 0;
     bool moved;
 
     if (path)
-        return make_data(meta, path, lost_pop(meta, &path->lost_first, &path->n_lost));
-    moved = meta->n_lost > 0 && lost_head(meta, &meta->lost_first, &meta->n_lost) != NO_CSN;
+        return make_data(
+            meta, path,
+            lost_pop(meta, &path->lost_first, &path->n_lost, &meta->planes[sender->nic].n_lost));
+    moved =
+        meta->n_lost > 0 && lost_head(meta, &meta->lost_first, &meta->n_lost, &unused) != NO_CSN;
     if (!moved && (!meta->first || meta->next - meta->una >= CSN_RANGE))
         return NULL;
     if (meta->in_flight >= meta->cap) {
@@ -429,7 +447,8 @@ static struct packet *pull(struct connection *connection, struct sender *sender)
     if (!path)
         return NULL;
     return make_data(meta, path,
-                     moved ? lost_pop(meta, &meta->lost_first, &meta->n_lost) : next_csn(meta));
+                     moved ? lost_pop(meta, &meta->lost_first, &meta->n_lost, &unused)
+                           : next_csn(meta));
 }
 
 static void post(struct connection *connection, struct message *message)
@@ -491,6 +510,7 @@ static void number_lost(struct metaroce *meta, struct path *path, struct sent *s
     if (!csn->listed) {
         lost_push(meta, &path->lost_first, &path->lost_last, sent->csn);
         path->n_lost++;
+        meta->planes[path->nic].n_lost++;
     }
 }
 
@@ -602,6 +622,7 @@ static void measure(struct metaroce *meta, struct path *path, const struct ack_h
         int64_t rtt_ps = now_of(meta) - ack->echo_ps;
 
         path->srtt_ps = path->srtt_ps ? path->srtt_ps + (rtt_ps - path->srtt_ps) / 8 : rtt_ps;
+        meta->srtt_ps = path->srtt_ps;
         if (meta->rtt_min_ps == 0 || rtt_ps < meta->rtt_min_ps) {
             meta->rtt_min_ps = rtt_ps;
             changed = true;
@@ -645,7 +666,7 @@ static void hear(struct metaroce *meta, const struct ack_header *ack)
 {
     const struct metaroce_config *config = config_of(meta);
     struct path *path = &meta->paths[ack->path];
-    bool was_limited = 2 * path->in_flight >= window_of(path);
+    bool was_limited = 2 * path->in_flight >= path->window;
 
     if (path->dead) {
         path->dead = false;
@@ -659,6 +680,7 @@ static void hear(struct metaroce *meta, const struct ack_header *ack)
     adapt_window(meta, path, ack, n_acked, was_limited);
     if (config->gap_recovery)
         settle_gaps(meta, path, ack);
+    take_window(path);
     settle_floor(path);
     if (path->in_flight > 0)
         arm(meta, path);
@@ -684,12 +706,12 @@ static void lose_all(struct metaroce *meta, struct path *path)
 /* Leaves the path: what it lost may go anywhere. */
 static void declare_dead(struct metaroce *meta, struct path *path)
 {
-    uint32_t csn;
+    uint32_t csn, *n_lost = &meta->planes[path->nic].n_lost;
 
     path->dead = true;
     meta->n_dead++;
-    while ((csn = lost_head(meta, &path->lost_first, &path->n_lost)) != NO_CSN) {
-        lost_pop(meta, &path->lost_first, &path->n_lost);
+    while ((csn = lost_head(meta, &path->lost_first, &path->n_lost, n_lost)) != NO_CSN) {
+        lost_pop(meta, &path->lost_first, &path->n_lost, n_lost);
         lost_push(meta, &meta->lost_first, &meta->lost_last, csn);
         meta->n_lost++;
     }
@@ -730,6 +752,7 @@ static void time_out(struct metaroce *meta, struct path *path)
     path->n_timeouts++;
     lose_all(meta, path);
     cc_aimd.timeout(&meta->rule, &path->cc);
+    take_window(path);
     if (path->n_timeouts >= config->dead_timeouts && meta->n_paths > 1) {
         declare_dead(meta, path);
         if (config->probe)
@@ -1008,6 +1031,7 @@ static void open(struct connection *connection)
     derive_rule(meta);
     engine_timer_init(connection->engine, &meta->ack_timer, ack_timer_fires);
     meta->senders = g_new0(struct sender, meta->n_senders);
+    meta->planes = g_new0(struct plane, meta->n_senders);
     for (uint32_t nic = 0; nic < meta->n_senders; nic++)
         host_sender_init(connection, &meta->senders[nic], nic, nic);
     uint32_t first = config->spray == SPRAY_SINGLE
@@ -1021,11 +1045,14 @@ static void open(struct connection *connection)
         struct path *path = &meta->paths[p];
 
         path->connection = connection;
-        path->number = p;
-        path->nic = (first + p) % connection->n_nics;
+        path->number = (uint16_t)p;
+        path->nic = (uint16_t)((first + p) % connection->n_nics);
         path->lost_first = NO_CSN;
         path->source_port = FIRST_PORT + (uint32_t)random_below(&meta->draws, N_PORTS);
+        if (meta->planes[path->nic].n_paths++ == 0)
+            meta->planes[path->nic].first_path = p;
         cc_aimd.start(&meta->rule, &path->cc);
+        take_window(path);
         engine_timer_init(connection->engine, &path->timer, timer_fires);
     }
 }
@@ -1043,6 +1070,7 @@ static void close_connection(struct connection *connection)
         host_sender_clear(connection, &meta->senders[nic]);
     g_free(meta->paths);
     g_free(meta->senders);
+    g_free(meta->planes);
     g_free(meta->csns);
     g_free(meta->received);
     g_free(meta->arrivals);
@@ -1102,6 +1130,9 @@ static const struct param metaroce_params[] = {
     ROW(CHOICE, spray, "window", NULL, NULL, "window|rotate|single",
         "Next path: the clearest with most room, each in turn, or one path for all (spraying off).",
         "published: by window and state; the score is our choice"),
+    ROW(NUMBER, choices, "4", "1", "4096", NULL,
+        "spray = window: how many paths, next in rotation, are compared for each packet.",
+        "our choice: the cost of a packet does not grow with the number of paths"),
     ROW(BOOL, steer, "on", NULL, NULL, NULL,
         "A path whose mark was echoed within its last round trip is passed over for clear ones.",
         "published; the duration is our choice"),

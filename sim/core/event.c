@@ -6,15 +6,40 @@
 #define FIRST_SLOTS  1024
 #define STREAM_ORDER UINT64_C(0x6f72646572)
 
+/* Time and order as one number: a subtraction with borrow decides, without a branch. */
+static inline unsigned __int128 slot_key(const struct event_slot *slot)
+{
+    return (unsigned __int128)(uint64_t)slot->time_ps << 64 | slot->order;
+}
+
 static inline bool slot_before(const struct event_slot *a, const struct event_slot *b)
 {
-    return (a->time_ps < b->time_ps) | ((a->time_ps == b->time_ps) & (a->order < b->order));
+    return slot_key(a) < slot_key(b);
+}
+
+/* The least of the four children from `first` on: two pairs, then their winners. */
+static inline uint32_t least_of_four(const struct event_slot *slots, uint32_t first)
+{
+    uint32_t left = first + slot_before(&slots[first + 1], &slots[first]);
+    uint32_t right = first + 2 + slot_before(&slots[first + 3], &slots[first + 2]);
+
+    return slot_before(&slots[right], &slots[left]) ? right : left;
+}
+
+static inline uint32_t least_of(const struct event_slot *slots, uint32_t first, uint32_t end)
+{
+    uint32_t least = first;
+
+    for (uint32_t child = first + 1; child < end; child++)
+        least = slot_before(&slots[child], &slots[least]) ? child : least;
+    return least;
 }
 
 static inline void slot_put(struct event_queue *queue, uint32_t index, struct event_slot slot)
 {
     queue->slots[index] = slot;
-    slot.event->slot = index;
+    if (slot.order >> 62 != EVENT_CLASS_ARRIVAL >> 62) /* an arrival's owner need not be touched */
+        slot.event->slot = index;
 }
 
 void event_queue_init(struct event_queue *queue, uint64_t seed)
@@ -49,14 +74,14 @@ static void sift_down(struct event_queue *queue, uint32_t index, struct event_sl
     uint32_t n = queue->n_pending;
 
     for (;;) {
-        uint32_t first = index * ARITY + 1;
-        uint32_t least = first;
+        uint32_t first = index * ARITY + 1, least;
 
-        if (first >= n)
+        if (first + ARITY <= n)
+            least = least_of_four(slots, first);
+        else if (first < n)
+            least = least_of(slots, first, n);
+        else
             break;
-        uint32_t last = first + ARITY < n ? first + ARITY : n;
-        for (uint32_t child = first + 1; child < last; child++)
-            least = slot_before(&slots[child], &slots[least]) ? child : least;
         if (!slot_before(&slots[least], &slot))
             break;
         slot_put(queue, index, slots[least]);
@@ -93,6 +118,7 @@ void event_schedule_ordered(struct event_queue *queue, struct event *event, int6
 
     assert(time_ps >= queue->now_ps);
     if (event->slot == EVENT_IDLE) {
+        event->slot = EVENT_PENDING;
         if (queue->hole) { /* the usual case: a fired event takes the root's slot again */
             queue->hole = false;
             sift_down(queue, 0, slot);
@@ -105,6 +131,7 @@ void event_schedule_ordered(struct event_queue *queue, struct event *event, int6
         sift_up(queue, queue->n_pending++, slot);
         return;
     }
+    assert(event->slot != EVENT_PENDING);
     close_hole(queue);
     if (slot_before(&slot, &queue->slots[event->slot]))
         sift_up(queue, event->slot, slot);
@@ -116,6 +143,7 @@ void event_cancel(struct event_queue *queue, struct event *event)
 {
     if (event->slot == EVENT_IDLE)
         return;
+    assert(event->slot != EVENT_PENDING);
     close_hole(queue);
     fill_from_last(queue, event->slot);
     event->slot = EVENT_IDLE;
@@ -159,7 +187,9 @@ bool event_queue_verify(const struct event_queue *queue)
     for (uint32_t i = queue->hole ? 1 : 0; i < queue->n_pending; i++) {
         const struct event_slot *slot = &queue->slots[i];
 
-        if (slot->event->slot != i || slot->time_ps < queue->now_ps)
+        bool tracked = slot->order >> 62 != EVENT_CLASS_ARRIVAL >> 62;
+
+        if (slot->event->slot != (tracked ? i : EVENT_PENDING) || slot->time_ps < queue->now_ps)
             return false;
         if (i > 0 && !(queue->hole && i <= ARITY) &&
             slot_before(slot, &queue->slots[(i - 1) / ARITY]))

@@ -21,7 +21,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define EVENT_IDLE UINT32_MAX
+#define EVENT_IDLE    UINT32_MAX
+#define EVENT_PENDING (UINT32_MAX - 1) /* an arrival: pending, place unknown */
 
 #define EVENT_CLASS_TRANSMIT (UINT64_C(0) << 62)
 #define EVENT_CLASS_ARRIVAL  (UINT64_C(1) << 62)
@@ -37,7 +38,7 @@ typedef void event_fire(struct event_queue *queue, struct event *event);
 struct event {
     event_fire *fire;
     uint64_t order; /* class and number; total over all events that can share an instant */
-    uint32_t slot;  /* EVENT_IDLE when not pending */
+    uint32_t slot;  /* place in the heap, EVENT_IDLE or EVENT_PENDING */
 };
 
 struct event_slot {
@@ -85,7 +86,10 @@ static inline uint64_t event_order_arrival(const struct event_queue *queue, int6
     return EVENT_CLASS_ARRIVAL | (hash >> 34) << 32 | port;
 }
 
-/* Puts an idle event at `time_ps` (not before now), or moves a pending one there. */
+/*
+ * Puts an idle event at `time_ps` (not before now), or moves a pending one there. An event whose
+ * order is of the class of arrivals can be neither moved nor cancelled.
+ */
 void event_schedule_ordered(struct event_queue *queue, struct event *event, int64_t time_ps,
                             uint64_t order);
 
