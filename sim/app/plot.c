@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sim/app/plot.h"
+#include <glib/gstdio.h>
+#include <string.h>
+
+G_DEFINE_QUARK(weft - plot, plot_error)
+
+/* What gnuplot complained of, on one line: the last line that says anything. */
+static char *last_line(const char *text)
+{
+    g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
+    const char *last = "it said nothing";
+
+    for (char **line = lines; *line; line++)
+        if (*g_strstrip(*line) != '\0')
+            last = *line;
+    return g_strdup(last);
+}
+
+static gboolean draw_one(const char *program, const char *plots, const char *script,
+                         const char *folder, const char *format, const char *title, GError **error)
+{
+    g_autofree char *path = g_build_filename(plots, script, NULL);
+    g_autofree char *stem = g_strndup(script, strcspn(script, "."));
+    g_autofree char *name = g_strconcat(stem, ".", format, NULL);
+    g_autofree char *picture = g_build_filename(folder, name, NULL);
+    g_autofree char *said = NULL;
+    char *arguments[] = {(char *)program, "-c",           path,          (char *)folder,
+                         (char *)plots,   (char *)format, (char *)title, NULL};
+    GStatBuf facts;
+    int status;
+
+    g_unlink(picture);
+    if (!g_spawn_sync(NULL, arguments, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said,
+                      &status, error))
+        return FALSE;
+    if (g_spawn_check_wait_status(status, NULL) && g_stat(picture, &facts) == 0 &&
+        facts.st_size > 0)
+        return TRUE;
+    g_autofree char *line = last_line(said);
+
+    g_set_error(error, PLOT_ERROR, PLOT_ERROR_FAILED, "%s did not draw %s: %s", path, picture,
+                line);
+    return FALSE;
+}
+
+gboolean plot_draw(const char *plots, const char *script, const char *folder,
+                   const char *const *formats, const char *title, GError **error)
+{
+    g_autofree char *program = g_find_program_in_path("gnuplot");
+
+    if (!program) {
+        g_set_error(error, PLOT_ERROR, PLOT_ERROR_NO_GNUPLOT,
+                    "gnuplot is not installed (make deps brings it), so nothing was drawn; later: "
+                    "gnuplot -c %s/%s %s %s png '%s'",
+                    plots, script, folder, plots, title);
+        return FALSE;
+    }
+    for (; *formats; formats++)
+        if (!draw_one(program, plots, script, folder, *formats, title, error))
+            return FALSE;
+    return TRUE;
+}
