@@ -18,7 +18,8 @@ struct workload_ops {
     const char *source;  /* definition: paper, program, or "our choice" */
     size_t config_size;
     const struct param *params;
-    /* Fills an untouched schedule: calls schedule_init() and schedule_finish(). */
+    /* Fills an untouched schedule: calls schedule_init() and schedule_finish(). When it fails,
+     * there is nothing to clear. */
     gboolean (*build)(const void *config, const struct graph *graph, struct build *build,
                       struct schedule *schedule, GError **error);
 };
@@ -27,9 +28,13 @@ struct workload_ops {
 extern const struct workload_ops *const workload_list[];
 const struct workload_ops *workload_find(const char *name);
 
+/* schedule_finish(), and nothing left behind when it fails; for the end of a builder. */
+gboolean workload_finish(struct schedule *schedule, const struct graph *graph, GError **error);
+
 /*
  * Ranks written as "0-63", "0,2,4-7" or "" (all hosts), for a collective over any set of hosts.
- * Returns n host numbers (g_free), NULL with an error that names what is wrong.
+ * Their order is kept: rank r is the r-th host written. Returns n host numbers (g_free), NULL with
+ * an error that names what is wrong.
  */
 uint32_t *workload_ranks(const char *text, const struct graph *graph, uint32_t *n, GError **error);
 

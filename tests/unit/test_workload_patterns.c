@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Unit tests of workloads/list.c, permutation.c, incast.c and pairs.c. */
+#include "tests/unit/test_workload_player.h"
+
+/* --- list.c ----------------------------------------------------------------------------------- */
+
+static void every_workload_is_found_and_documented(void **state)
+{
+    (void)state;
+    for (int i = 0; workload_list[i]; i++) {
+        const struct workload_ops *ops = workload_list[i];
+
+        assert_ptr_equal(workload_find(ops->name), ops);
+        assert_true(*ops->summary && *ops->source && ops->build);
+        for (const struct param *param = ops->params; param->name; param++) {
+            assert_true(param->help && *param->help);
+            assert_true(param->source && *param->source);
+            assert_true(param->offset + sizeof(int64_t) <= ops->config_size);
+        }
+    }
+    assert_null(workload_find("no such workload"));
+}
+
+static void check_ranks(const char *text, uint32_t n_hosts, const char *expected)
+{
+    struct graph graph;
+    uint32_t n = 0;
+    g_autofree uint32_t *ranks = NULL;
+    GString *got = g_string_new(NULL);
+
+    make_star(&graph, n_hosts);
+    ranks = workload_ranks(text, &graph, &n, NULL);
+    for (uint32_t i = 0; ranks && i < n; i++)
+        g_string_append_printf(got, "%s%u", i ? " " : "", ranks[i]);
+    assert_string_equal(got->str, expected);
+    g_string_free(got, TRUE);
+    graph_clear(&graph);
+}
+
+static void ranks_are_read_in_their_order(void **state)
+{
+    (void)state;
+    check_ranks("", 4, "0 1 2 3");
+    check_ranks("0-3", 8, "0 1 2 3");
+    check_ranks("0,2,4-7", 8, "0 2 4 5 6 7");
+    check_ranks("5 - 6, 1", 8, "5 6 1");
+}
+
+static void wrong_ranks_are_refused(void **state)
+{
+    static const char *const wrong[][2] = {{"0-8", "host 8 does not exist"},
+                                           {"8", "0 to 7"},
+                                           {"3-1", "rising range"},
+                                           {"0,,1", "is expected"},
+                                           {"a", "is expected"},
+                                           {"0,1,0-2", "named twice"},
+                                           {"-1", "is expected"},
+                                           {"1-", "is expected"},
+                                           {"99999999999999999999", "does not"},
+                                           {"0-4294967295", "does not exist"}};
+    struct graph graph;
+
+    (void)state;
+    make_star(&graph, 8);
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        g_autoptr(GError) error = NULL;
+        uint32_t n;
+
+        assert_null(workload_ranks(wrong[i][0], &graph, &n, &error));
+        assert_non_null(strstr(error->message, wrong[i][1]));
+    }
+    graph_clear(&graph);
+}
+
+/* --- permutation.c ---------------------------------------------------------------------------- */
+
+static void check_permutation(const struct trial *trial, uint32_t n, int64_t bytes)
+{
+    g_autofree uint32_t *n_sent = g_new0(uint32_t, n), *n_received = g_new0(uint32_t, n);
+
+    assert_true(trial->ok);
+    assert_int_equal(trial->schedule.n_ops, n);
+    for (uint32_t i = 0; i < n; i++) {
+        struct schedule_op op = trial_op(trial, i);
+
+        assert_int_not_equal(op.rank, op.peer);
+        assert_int_equal(op.bytes, bytes);
+        assert_int_equal(op.group, SCHEDULE_NO_GROUP);
+        n_sent[op.rank]++;
+        n_received[op.peer]++;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        assert_true(n_sent[i] == 1 && n_received[i] == 1);
+}
+
+static void random_permutations_are_derangements(void **state)
+{
+    static const uint32_t sizes[] = {2, 3, 16, 1000};
+
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(sizes); i++)
+        for (uint64_t seed = 1; seed < 20; seed++) {
+            struct trial trial;
+
+            trial_init(&trial, "permutation", "bytes=3MB", sizes[i], seed);
+            check_permutation(&trial, sizes[i], 3000000);
+            trial_clear(&trial);
+        }
+}
+
+/* Of 4 ranks there are 9 derangements; over 900 seeds each is drawn 100 +- 5 sigma (47) times. */
+static void all_derangements_are_equally_likely(void **state)
+{
+    uint32_t count[256] = {0}, n_seen = 0;
+
+    (void)state;
+    for (uint64_t seed = 0; seed < 900; seed++) {
+        struct trial trial;
+        uint32_t code = 0;
+
+        trial_init(&trial, "permutation", "", 4, seed);
+        for (uint32_t i = 0; i < 4; i++)
+            code = code * 4 + trial_op(&trial, i).peer;
+        count[code]++;
+        trial_clear(&trial);
+    }
+    for (uint32_t code = 0; code < 256; code++) {
+        n_seen += count[code] > 0;
+        if (count[code])
+            assert_in_range(count[code], 53, 147);
+    }
+    assert_int_equal(n_seen, 9);
+}
+
+static void a_seed_always_gives_the_same_permutation(void **state)
+{
+    struct trial a, b, c;
+    uint32_t n_equal = 0;
+
+    (void)state;
+    trial_init(&a, "permutation", "", 64, 5);
+    trial_init(&b, "permutation", "", 64, 5);
+    trial_init(&c, "permutation", "", 64, 6);
+    for (uint32_t i = 0; i < 64; i++) {
+        assert_int_equal(trial_op(&a, i).peer, trial_op(&b, i).peer);
+        n_equal += trial_op(&a, i).peer == trial_op(&c, i).peer;
+    }
+    assert_true(n_equal < 10);
+    trial_clear(&a);
+    trial_clear(&b);
+    trial_clear(&c);
+}
+
+static void shift_count_start_and_ranks(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    trial_init(&trial, "permutation", "pattern=shift|shift=10|ranks=8-15|count=3|start=5us", 16, 1);
+    assert_true(trial.ok);
+    assert_int_equal(trial.schedule.n_ops, 24);
+    assert_int_equal(trial.schedule.n_ranks, 8);
+    for (uint32_t i = 0; i < 24; i++) {
+        struct schedule_op op = trial_op(&trial, i);
+
+        assert_int_equal(op.peer, (op.rank + 2) % 8);
+        assert_int_equal(op.start_ps, 5000000);
+        assert_int_equal(trial.schedule.rank_host[op.rank], 8 + op.rank);
+    }
+    trial_clear(&trial);
+    assert_refused("permutation", "pattern=shift|shift=32", 16, "to itself");
+    assert_refused("permutation", "ranks=3", 16, "at least 2 ranks");
+    assert_refused("permutation", "ranks=16", 16, "host 16 does not exist");
+}
+
+/* --- incast.c --------------------------------------------------------------------------------- */
+
+static void incast_takes_senders_after_the_receiver(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    trial_init(&trial, "incast", "senders=3|receiver=6|bytes=64KB|start=1us|stagger=2ns", 8, 1);
+    assert_true(trial.ok);
+    assert_int_equal(trial.schedule.n_ops, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct schedule_op op = trial_op(&trial, i);
+
+        assert_int_equal(op.rank, (7 + i) % 8);
+        assert_int_equal(op.peer, 6);
+        assert_int_equal(op.bytes, 64000);
+        assert_int_equal(op.start_ps, 1000000 + 2000 * i);
+    }
+    trial_clear(&trial);
+}
+
+static void incast_of_all_from_a_chosen_first(void **state)
+{
+    static const uint32_t expected[] = {5, 6, 7, 0, 1, 3, 4};
+    struct trial trial;
+
+    (void)state;
+    trial_init(&trial, "incast", "receiver=2|first=5", 8, 1);
+    assert_int_equal(trial.schedule.n_ops, 7);
+    for (uint32_t i = 0; i < 7; i++)
+        assert_int_equal(trial_op(&trial, i).rank, expected[i]);
+    trial_clear(&trial);
+    assert_refused("incast", "senders=8", 8, "(7)");
+    assert_refused("incast", "receiver=8", 8, "below the number of hosts");
+    assert_refused("incast", "first=8", 8, "below the number of hosts");
+    assert_refused("incast", "", 1, "2 hosts");
+    assert_refused("incast", "stagger=9000000s", 8, "2^63");
+}
+
+/* --- pairs.c ---------------------------------------------------------------------------------- */
+
+static void pairs_cross_from_half_to_half(void **state)
+{
+    bool seen[4][4] = {{false}};
+    struct trial trial;
+
+    (void)state;
+    trial_init(&trial, "pairs", "", 9, 1);
+    assert_int_equal(trial.schedule.n_ops, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(trial_op(&trial, i).rank == i && trial_op(&trial, i).peer == i + 4);
+    trial_clear(&trial);
+
+    trial_init(&trial, "pairs", "flows=16", 8, 1);
+    for (uint32_t i = 0; i < 16; i++) {
+        struct schedule_op op = trial_op(&trial, i);
+
+        assert_true(op.rank < 4 && op.peer >= 4 && op.peer < 8);
+        assert_false(seen[op.rank][op.peer - 4]);
+        seen[op.rank][op.peer - 4] = true;
+    }
+    trial_clear(&trial);
+    assert_refused("pairs", "", 1, "at least 2 hosts");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_workload_is_found_and_documented),
+        cmocka_unit_test(ranks_are_read_in_their_order),
+        cmocka_unit_test(wrong_ranks_are_refused),
+        cmocka_unit_test(random_permutations_are_derangements),
+        cmocka_unit_test(all_derangements_are_equally_likely),
+        cmocka_unit_test(a_seed_always_gives_the_same_permutation),
+        cmocka_unit_test(shift_count_start_and_ranks),
+        cmocka_unit_test(incast_takes_senders_after_the_receiver),
+        cmocka_unit_test(incast_of_all_from_a_chosen_first),
+        cmocka_unit_test(pairs_cross_from_half_to_half),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
