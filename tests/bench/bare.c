@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The bare event loop that `make bench` runs beside weft: a 2-tier Clos, a permutation (or an
- * incast), packets sprayed over the spines, a fixed window, one acknowledgement every 4 packets, ECN
- * marks, one operation of a 4-ary heap a hop - and nothing else: no recovery, no statistics, no
+ * incast), packets sprayed over the spines, a fixed window, one acknowledgement every 4 packets,
+ * ECN marks, one operation of a 4-ary heap a hop - and nothing else: no recovery, no statistics, no
  * configuration. It shows what the machine allows. The pending events are packets, as in the peers.
  * Usage: bare LEAVES HOSTS_PER_LEAF SPINES BYTES permutation|incast
  */
@@ -16,7 +16,7 @@
 #define PAYLOAD   4096
 #define HEADER    82
 #define ACK       84
-#define PS_BYTE   20     /* 400 Gb/s */
+#define PS_BYTE   20 /* 400 Gb/s */
 #define DELAY_PS  500000
 #define KMIN      100000
 #define ACK_EVERY 4
