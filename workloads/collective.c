@@ -134,9 +134,10 @@ gboolean collective_finish(const struct collective *call, const struct collectiv
                            const struct graph *graph, struct build *notes,
                            struct schedule *schedule, GError **error)
 {
-    unsigned __int128 n_block = plan->n_ops + plan->n_joins;
+    uint32_t n_barriers = call->n_iterations - 1;
+    unsigned __int128 n_ops = (plan->n_ops + plan->n_joins) * call->n_iterations + n_barriers;
 
-    if (n_block * call->n_iterations > INT64_MAX || plan->n_largest > UINT32_MAX) {
+    if (n_ops > INT64_MAX || plan->n_largest > UINT32_MAX) {
         g_set_error(error, BUILD_ERROR, 0,
                     "%u ranks x %u messages a segment x %u calls are more operations than can be "
                     "numbered; a larger chunk is expected",
@@ -146,8 +147,7 @@ gboolean collective_finish(const struct collective *call, const struct collectiv
     }
     for (uint32_t i = 0; i < call->n_iterations; i++)
         schedule_group(schedule, i)->n_ops = (uint64_t)plan->n_ops;
-    schedule_set_source(schedule, plan->source, g_memdup2(plan->data, plan->size),
-                        (uint64_t)(n_block * call->n_iterations));
+    schedule_set_source(schedule, plan->source, g_memdup2(plan->data, plan->size), (uint64_t)n_ops);
     note_content(call, schedule_group(schedule, 0)->name, plan->algorithm, notes);
     return workload_finish(schedule, graph, error);
 }

@@ -87,7 +87,7 @@ gboolean collective_init(struct collective *call, enum collective_kind kind, con
 struct collective_plan {
     const char *algorithm;
     unsigned __int128 n_ops;     /* that belong to the call */
-    unsigned __int128 n_joins;   /* beside them */
+    unsigned __int128 n_joins;   /* beside them, without the barrier between calls */
     unsigned __int128 n_largest; /* edges into one operation */
     const struct schedule_source *source;
     const void *data; /* of the source, copied */

@@ -14,7 +14,7 @@
  *
  * Operations of one call, in this order: messages by (distance, place, chunk); reductions by the
  * message they follow; joins (all-reduce: by place; pairwise: by distance and place); messages of
- * the all-gather part; one join that ends the call, if there is more than one call.
+ * the all-gather part; one join that ends the call, if another call follows.
  *
  * Not here: limits on how many peers are served at once, other than pairwise.
  * Source: Thakur, Rabenseifner, Gropp, IJHPCA 19 (2005), sections 4 (pairwise) and 5; AstraSim's
@@ -29,7 +29,7 @@ struct direct {
     uint64_t n_wide;     /* messages of one distance: places x chunks */
     uint64_t n_exchange; /* messages of one exchange */
     uint64_t n_reduces, n_joins;
-    uint64_t n_block; /* operations of a call */
+    uint64_t n_block; /* operations from one call to the next */
 };
 
 enum part { PART_FIRST, PART_REDUCE, PART_JOIN, PART_SECOND, PART_END };
@@ -223,9 +223,9 @@ gboolean collective_direct(const struct collective *call, bool pairwise, const s
     direct.n_reduces = call->reduce ? direct.n_exchange : 0;
     direct.n_joins = spreads ? call->n : pairwise ? (call->n - UINT64_C(2)) * call->n : 0;
     plan.n_ops = n_exchange * (spreads ? 2 : 1) + (call->reduce ? n_exchange : 0);
-    plan.n_joins = direct.n_joins + (again ? 1 : 0);
+    plan.n_joins = direct.n_joins;
     plan.n_largest = again ? n_roots(&direct) : 0;
     plan.n_largest = MAX(plan.n_largest, direct.n_joins ? join_needs(&direct) : 0);
-    direct.n_block = (uint64_t)(plan.n_ops + plan.n_joins);
+    direct.n_block = (uint64_t)(plan.n_ops + plan.n_joins) + again;
     return collective_finish(call, &plan, graph, notes, schedule, error);
 }

@@ -16,7 +16,7 @@
  * all of the call before.
  *
  * Operations of one call, in this order: messages by (step, place, chunk); reductions by the
- * message they follow; one join that ends the call, if there is more than one call.
+ * message they follow; one join that ends the call, if another call follows.
  *
  * Not here: several rings (channels), double trees, hierarchy. Time in the alpha-beta model:
  * 2(n-1) a + 2(n-1)/n S/B (half for the other two).
@@ -33,7 +33,7 @@ struct ring {
     uint64_t n_wide;     /* messages of a step: places x chunks */
     uint64_t n_messages; /* of a call */
     uint64_t n_reduces;  /* of a call; they follow messages 0 .. n_reduces - 1 */
-    uint64_t n_block;    /* operations of a call */
+    uint64_t n_block;    /* operations from one call to the next */
 };
 
 /* An operation's number taken apart. */
@@ -129,8 +129,8 @@ static gboolean build_ring(const struct collective *call, const struct graph *gr
 {
     bool both = call->kind == COLLECTIVE_ALLREDUCE;
     struct ring ring = {.call = *call, .shift = call->kind != COLLECTIVE_ALLGATHER};
-    struct collective_plan plan = {"ring", 0,          call->n_iterations > 1, 0, &source,
-                                   &ring,  sizeof ring};
+    struct collective_plan plan = {
+        .algorithm = "ring", .source = &source, .data = &ring, .size = sizeof ring};
     unsigned __int128 n_wide = (unsigned __int128)call->n * call->n_chunks;
     unsigned __int128 n_half = n_wide * (call->n - 1);
 
@@ -138,7 +138,7 @@ static gboolean build_ring(const struct collective *call, const struct graph *gr
     ring.n_wide = (uint64_t)n_wide;
     ring.n_messages = (uint64_t)(both ? 2 * n_half : n_half);
     ring.n_reduces = call->reduce ? (uint64_t)n_half : 0;
-    ring.n_block = ring.n_messages + ring.n_reduces + (uint64_t)plan.n_joins;
+    ring.n_block = ring.n_messages + ring.n_reduces + (call->n_iterations > 1);
     plan.n_ops = (both ? 2 * n_half : n_half) + (call->reduce ? n_half : 0);
     plan.n_largest = call->n_iterations > 1 ? n_wide : 1;
     return collective_finish(call, &plan, graph, notes, schedule, error);
