@@ -18,6 +18,7 @@ struct experiment {
     struct graph graph;
     struct schedule schedule;
     struct transport_profile *profiles; /* one for each of schedule.profiles; contents borrowed */
+    bool schedule_built;
 };
 
 /*

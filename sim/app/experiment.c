@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sim/app/experiment.h"
+
+G_DEFINE_QUARK(weft - experiment, experiment_error)
+
+static gboolean take_profiles(struct experiment *experiment, GError **error)
+{
+    const GPtrArray *names = experiment->schedule.profiles;
+
+    experiment->profiles = g_new0(struct transport_profile, names->len);
+    for (guint i = 0; i < names->len; i++) {
+        const struct transport_profile *profile =
+            scenario_profile(experiment->scenario, g_ptr_array_index(names, i), error);
+
+        if (!profile)
+            return FALSE;
+        experiment->profiles[i] = *profile;
+    }
+    return TRUE;
+}
+
+gboolean experiment_init(struct experiment *experiment, struct scenario *scenario, GError **error)
+{
+    *experiment = (struct experiment){.scenario = scenario};
+    build_init(&experiment->build, 0, 0);
+    graph_init(&experiment->graph);
+    if (!scenario->profiles && !scenario_resolve(scenario, error))
+        return FALSE;
+    experiment->build.seed = (uint64_t)scenario->run.seed;
+    experiment->build.end_ps = scenario->run.end;
+    if (!scenario->topology->build(scenario->topology_config, &experiment->build,
+                                   &experiment->graph, error)) {
+        g_prefix_error(error, "[topology] kind = %s: ", scenario->topology->name);
+        return FALSE;
+    }
+    if (!scenario->workload->build(scenario->workload_config, &experiment->graph,
+                                   &experiment->build, &experiment->schedule, error)) {
+        g_prefix_error(error, "[workload] kind = %s: ", scenario->workload->name);
+        return FALSE;
+    }
+    experiment->schedule_built = true;
+    return take_profiles(experiment, error);
+}
+
+gboolean experiment_play(const struct experiment *experiment, const struct sink *sink,
+                         experiment_progress *progress, void *progress_data,
+                         struct backend_result *result, GError **error)
+{
+    const struct scenario *scenario = experiment->scenario;
+    struct backend_run run = {.graph = &experiment->graph,
+                              .schedule = &experiment->schedule,
+                              .model = &scenario->model,
+                              .profiles = experiment->profiles,
+                              .seed = (uint64_t)scenario->run.seed,
+                              .end_ps = scenario->run.end,
+                              .progress = progress,
+                              .progress_data = progress_data};
+
+    *result = (struct backend_result){0};
+    return scenario_backends[scenario->run.backend]->play(&run, sink, result, error);
+}
+
+void experiment_clear(struct experiment *experiment)
+{
+    if (experiment->schedule_built)
+        schedule_clear(&experiment->schedule);
+    graph_clear(&experiment->graph);
+    build_clear(&experiment->build);
+    g_clear_pointer(&experiment->profiles, g_free);
+    experiment->schedule_built = false;
+}
