@@ -6,23 +6,13 @@
 
 G_DEFINE_QUARK(weft - compare, compare_error)
 
-#define MAX_SEEDS 1000
-
 static void choice_free(void *data)
 {
     struct compare_choice *choice = data;
 
     g_free(choice->name);
-    g_array_unref(choice->overrides);
+    g_ptr_array_unref(choice->overrides);
     g_free(choice);
-}
-
-static void override_clear(void *data)
-{
-    struct compare_override *override = data;
-
-    g_free(override->key);
-    g_free(override->value);
 }
 
 static void curve_free(void *data)
@@ -51,111 +41,99 @@ void compare_plan_clear(struct compare_plan *plan)
     *plan = (struct compare_plan){0};
 }
 
-gboolean compare_plan_owns(const char *group)
+static gboolean refuse(const struct scenario_entry *entry, const char *right, GError **error)
 {
-    return strcmp(group, "compare") == 0 || g_str_has_prefix(group, "case:") ||
-           g_str_has_prefix(group, "variant:") || g_str_has_prefix(group, "curve:");
-}
-
-static gboolean refuse(GError **error, const char *group, const char *key, const char *value,
-                       const char *right)
-{
-    g_set_error(error, COMPARE_ERROR, 0, "[%s] %s = %s: %s", group, key, value, right);
+    scenario_entry_error(entry, error, "%s", right);
     return FALSE;
 }
 
-static gboolean unknown_key(GError **error, const char *group, const char *key,
-                            const char *const *keys)
-{
-    size_t n = 0;
-
-    while (keys[n])
-        n++;
-    const char *near = param_nearest(key, keys, n);
-    g_autofree char *list = g_strjoinv(" ", (char **)(gpointer)keys);
-
-    g_set_error(error, COMPARE_ERROR, 0, "[%s]: unknown key '%s'; there is %s%s%s%s", group, key,
-                list, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
-    return FALSE;
-}
-
-static gboolean take_values(struct compare_plan *plan, const char *group, const char *text,
+static gboolean unknown_key(const struct scenario_entry *entry, const char *const *keys,
                             GError **error)
 {
-    g_auto(GStrv) values = g_strsplit(text, ";", -1);
+    g_autofree char *list = g_strjoinv(" ", (char **)(gpointer)keys);
+    size_t n = g_strv_length((char **)(gpointer)keys);
+    const char *near = param_nearest(entry->key, keys, n);
+
+    scenario_entry_error(entry, error, "unknown key; there is %s%s%s%s", list,
+                         near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return FALSE;
+}
+
+static gboolean take_values(struct compare_plan *plan, const struct scenario_entry *entry,
+                            GError **error)
+{
+    g_auto(GStrv) values = g_strsplit(entry->value, ";", -1);
 
     g_ptr_array_set_size(plan->values, 0);
     for (char **value = values; *value; value++)
         if (*g_strstrip(*value) != '\0')
             g_ptr_array_add(plan->values, g_strdup(*value));
-    if (plan->values->len > 0)
-        return TRUE;
-    return refuse(error, group, "values", text, "a list such as 0;0.01;0.1 is expected");
+    return plan->values->len > 0 || refuse(entry, "a list such as 0;0.01;0.1 is expected", error);
 }
 
-static gboolean take_compare(struct compare_plan *plan, const char *group, const char *key,
-                             const char *value, GError **error)
+static gboolean take_compare(struct compare_plan *plan, const struct scenario_entry *entry,
+                             GError **error)
 {
     static const char *const keys[] = {"title", "vary", "values", "seeds", NULL};
     const char *why;
     int64_t n;
 
-    if (strcmp(key, "title") == 0) {
+    if (strcmp(entry->key, "title") == 0) {
         g_free(plan->title);
-        plan->title = g_strdup(value);
+        plan->title = g_strdup(entry->value);
         return TRUE;
     }
-    if (strcmp(key, "vary") == 0) {
-        if (!strchr(value, '.'))
-            return refuse(error, group, key, value,
-                          "a key with its group is expected, such as loss.rate_end_to_end");
+    if (strcmp(entry->key, "vary") == 0) {
         g_free(plan->vary);
-        plan->vary = g_strdup(value);
-        return TRUE;
+        plan->vary = g_strdup(entry->value);
+        return strchr(entry->value, '.') ||
+               refuse(entry, "a key with its group is expected, such as loss.rate_end_to_end",
+                      error);
     }
-    if (strcmp(key, "values") == 0)
-        return take_values(plan, group, value, error);
-    if (strcmp(key, "seeds") != 0)
-        return unknown_key(error, group, key, keys);
-    if (!units_parse(UNITS_NUMBER, value, &n, &why) || n < 1 || n > MAX_SEEDS)
-        return refuse(error, group, key, value, "a number from 1 to 1000 is expected");
+    if (strcmp(entry->key, "values") == 0)
+        return take_values(plan, entry, error);
+    if (strcmp(entry->key, "seeds") != 0)
+        return unknown_key(entry, keys, error);
+    if (!units_parse(UNITS_NUMBER, entry->value, &n, &why) || n < 1 || n > COMPARE_MAX_SEEDS)
+        return refuse(entry, "a number from 1 to 1000 is expected", error);
     plan->n_seeds = (uint32_t)n;
     return TRUE;
 }
 
 /* The name behind the colon goes into CSV files and legends, so it has to be plain. */
-static gboolean check_name(const char *group, const char *name, GError **error)
+static gboolean check_name(const struct scenario_entry *entry, const char *name, GError **error)
 {
-    if (*name != '\0' && !strpbrk(name, ",\"\\\n;"))
-        return TRUE;
-    g_set_error(error, COMPARE_ERROR, 0,
-                "[%s]: a name without comma, semicolon, quote and backslash is expected behind the "
-                "colon",
-                group);
-    return FALSE;
+    return (*name != '\0' && !strpbrk(name, ",\"\\\n;")) ||
+           refuse(entry,
+                  "the group needs a name without comma, semicolon, quote and backslash behind its "
+                  "colon",
+                  error);
 }
 
-static gboolean take_override(GPtrArray *choices, const char *group, const char *name,
-                              const char *key, const char *value, GError **error)
+static struct compare_choice *add_choice(GPtrArray *choices, const char *name)
+{
+    struct compare_choice *choice = g_new0(struct compare_choice, 1);
+
+    choice->name = g_strdup(name);
+    choice->overrides = g_ptr_array_new();
+    g_ptr_array_add(choices, choice);
+    return choice;
+}
+
+static gboolean take_override(GPtrArray *choices, const char *name,
+                              const struct scenario_entry *entry, GError **error)
 {
     struct compare_choice *choice = NULL;
-    const struct compare_override override = {g_strdup(key), g_strdup(value)};
 
     for (guint i = 0; i < choices->len && !choice; i++)
         if (strcmp(((struct compare_choice *)g_ptr_array_index(choices, i))->name, name) == 0)
             choice = g_ptr_array_index(choices, i);
-    if (!choice) {
-        choice = g_new0(struct compare_choice, 1);
-        choice->name = g_strdup(name);
-        choice->overrides = g_array_new(FALSE, FALSE, sizeof(struct compare_override));
-        g_array_set_clear_func(choice->overrides, override_clear);
-        g_ptr_array_add(choices, choice);
-    }
-    g_array_append_val(choice->overrides, override);
-    if (strchr(key, '.'))
-        return check_name(group, name, error);
-    return refuse(error, group, key, value,
-                  "the key needs its group in front, such as transport.name");
+    if (!choice)
+        choice = add_choice(choices, name);
+    g_ptr_array_add(choice->overrides, (gpointer)entry);
+    return check_name(entry, name, error) &&
+           (strchr(entry->key, '.') ||
+            refuse(entry, "the key needs its group in front, such as transport.name", error));
 }
 
 static struct compare_curve *find_curve(struct compare_plan *plan, const char *name)
@@ -173,48 +151,85 @@ static struct compare_curve *find_curve(struct compare_plan *plan, const char *n
     return curve;
 }
 
-static gboolean take_curve(struct compare_plan *plan, const char *group, const char *key,
-                           const char *value, GError **error)
+static gboolean take_form(struct compare_curve *curve, const struct scenario_entry *entry,
+                          GError **error)
+{
+    curve->form = closed_form_find(entry->value);
+    return curve->form ||
+           refuse(entry, "one of selective_repeat go_back_n nak_then_timeout is expected", error);
+}
+
+static gboolean take_window(struct compare_curve *curve, const struct scenario_entry *entry,
+                            GError **error)
+{
+    char *end;
+
+    curve->input.window_packets = g_ascii_strtod(entry->value, &end);
+    return (*end == '\0' && curve->input.window_packets > 0) ||
+           refuse(entry, "a positive number of packets is expected", error);
+}
+
+static gboolean take_curve(struct compare_plan *plan, const char *name,
+                           const struct scenario_entry *entry, GError **error)
 {
     static const char *const keys[] = {"form", "window", "rto", "packet_time", NULL};
-    struct compare_curve *curve = find_curve(plan, group + strlen("curve:"));
-    const char *why = "a positive number of packets is expected";
-    int64_t number;
+    struct compare_curve *curve = find_curve(plan, name);
+    const char *why = "a time above 0 is expected";
+    int64_t time_ps;
 
-    if (!check_name(group, curve->name, error))
+    if (!check_name(entry, name, error))
         return FALSE;
-    if (strcmp(key, "form") == 0) {
-        curve->form = closed_form_find(value);
-        return curve->form != NULL ||
-               refuse(error, group, key, value,
-                      "one of selective_repeat go_back_n nak_then_timeout is expected");
-    }
-    if (strcmp(key, "window") == 0) {
-        char *end;
-
-        curve->input.window_packets = g_ascii_strtod(value, &end);
-        return (*end == '\0' && curve->input.window_packets > 0) ||
-               refuse(error, group, key, value, why);
-    }
-    if (strcmp(key, "rto") != 0 && strcmp(key, "packet_time") != 0)
-        return unknown_key(error, group, key, keys);
-    if (!units_parse(UNITS_TIME, value, &number, &why) || number <= 0)
-        return refuse(error, group, key, value, why);
-    *(key[0] == 'r' ? &curve->input.rto_ps : &curve->input.packet_ps) = (double)number;
+    if (strcmp(entry->key, "form") == 0)
+        return take_form(curve, entry, error);
+    if (strcmp(entry->key, "window") == 0)
+        return take_window(curve, entry, error);
+    if (strcmp(entry->key, "rto") != 0 && strcmp(entry->key, "packet_time") != 0)
+        return unknown_key(entry, keys, error);
+    if (!units_parse(UNITS_TIME, entry->value, &time_ps, &why) || time_ps <= 0)
+        return refuse(entry, why, error);
+    *(entry->key[0] == 'r' ? &curve->input.rto_ps : &curve->input.packet_ps) = (double)time_ps;
     return TRUE;
 }
 
-gboolean compare_plan_take(struct compare_plan *plan, const char *group, const char *key,
-                           const char *value, GError **error)
+gboolean compare_plan_take(struct compare_plan *plan, const struct scenario_entry *entry,
+                           GError **error)
 {
-    const char *name = strchr(group, ':');
+    const char *colon = strchr(entry->group, ':');
 
-    if (!name)
-        return take_compare(plan, group, key, value, error);
-    if (g_str_has_prefix(group, "curve:"))
-        return take_curve(plan, group, key, value, error);
-    return take_override(g_str_has_prefix(group, "case:") ? plan->cases : plan->variants, group,
-                         name + 1, key, value, error);
+    if (!colon)
+        return take_compare(plan, entry, error);
+    if (g_str_has_prefix(entry->group, "curve:"))
+        return take_curve(plan, colon + 1, entry, error);
+    return take_override(g_str_has_prefix(entry->group, "case:") ? plan->cases : plan->variants,
+                         colon + 1, entry, error);
+}
+
+static gboolean take_group(struct compare_plan *plan, const struct scenario *scenario,
+                           const char *group, GError **error)
+{
+    g_autoptr(GPtrArray) entries = scenario_group_entries(scenario, group);
+
+    for (guint i = 0; i < entries->len; i++)
+        if (!compare_plan_take(plan, g_ptr_array_index(entries, i), error))
+            return FALSE;
+    return TRUE;
+}
+
+gboolean compare_plan_read(struct compare_plan *plan, const struct scenario *scenario,
+                           GError **error)
+{
+    static const char *const prefixes[] = {"case:", "variant:", "curve:"};
+
+    if (!take_group(plan, scenario, "compare", error))
+        return FALSE;
+    for (size_t k = 0; k < G_N_ELEMENTS(prefixes); k++) {
+        g_autoptr(GPtrArray) groups = scenario_groups(scenario, prefixes[k]);
+
+        for (guint i = 0; i < groups->len; i++)
+            if (!take_group(plan, scenario, g_ptr_array_index(groups, i), error))
+                return FALSE;
+    }
+    return compare_plan_finish(plan, error);
 }
 
 static gboolean check_curve(const struct compare_curve *curve, GError **error)
@@ -249,31 +264,64 @@ gboolean compare_plan_finish(struct compare_plan *plan, GError **error)
     for (guint i = 0; i < plan->curves->len; i++)
         if (!check_curve(g_ptr_array_index(plan->curves, i), error))
             return FALSE;
-    if (plan->cases->len == 0) {
-        struct compare_choice *only = g_new0(struct compare_choice, 1);
-
-        only->name = g_strdup("all");
-        only->overrides = g_array_new(FALSE, FALSE, sizeof(struct compare_override));
-        g_ptr_array_add(plan->cases, only);
-    }
+    if (plan->cases->len == 0)
+        add_choice(plan->cases, "all");
     if (!plan->title)
         plan->title = g_strdup("Comparison");
     return TRUE;
 }
 
-static void write_choices(const GPtrArray *choices, const char *kind, GString *text)
+/* Whether any choice of an axis replaces a key of `group`. */
+static bool touches(const GPtrArray *choices, const char *group)
 {
+    size_t length = strlen(group);
+
     for (guint i = 0; i < choices->len; i++) {
         const struct compare_choice *choice = g_ptr_array_index(choices, i);
+
+        for (guint k = 0; k < choice->overrides->len; k++) {
+            const struct scenario_entry *entry = g_ptr_array_index(choice->overrides, k);
+
+            if (strncmp(entry->key, group, length) == 0 && entry->key[length] == '.')
+                return true;
+        }
+    }
+    return false;
+}
+
+/* The lines of the groups of a resolved scenario that this axis alone touches. */
+static void write_resolved(const char *resolved, const GPtrArray *own, const GPtrArray *other,
+                           GString *text)
+{
+    g_auto(GStrv) lines = g_strsplit(resolved, "\n", -1);
+    g_autofree char *group = g_strdup("");
+
+    for (char **line = lines; *line; line++) {
+        if (**line == '[') {
+            g_free(group);
+            group = g_strndup(*line + 1, strcspn(*line + 1, "]"));
+        } else if (strchr(*line, '=') && touches(own, group) && !touches(other, group)) {
+            g_string_append_printf(text, "%s.%s\n", group, *line);
+        }
+    }
+}
+
+static void write_choices(const char *kind, const GPtrArray *own, const GPtrArray *other,
+                          const char *const *resolved, GString *text)
+{
+    for (guint i = 0; i < own->len; i++) {
+        const struct compare_choice *choice = g_ptr_array_index(own, i);
 
         if (choice->overrides->len == 0)
             continue;
         g_string_append_printf(text, "\n[%s:%s]\n", kind, choice->name);
+        write_resolved(resolved[i], own, other, text);
         for (guint k = 0; k < choice->overrides->len; k++) {
-            const struct compare_override *override =
-                &g_array_index(choice->overrides, struct compare_override, k);
+            const struct scenario_entry *entry = g_ptr_array_index(choice->overrides, k);
+            g_autofree char *group = g_strndup(entry->key, strcspn(entry->key, "."));
 
-            g_string_append_printf(text, "%s = %s\n", override->key, override->value);
+            if (touches(other, group))
+                g_string_append_printf(text, "%s = %s\n", entry->key, entry->value);
         }
     }
 }
@@ -298,7 +346,8 @@ static void write_curve(const struct compare_curve *curve, GString *text)
     }
 }
 
-void compare_plan_write(const struct compare_plan *plan, GString *text)
+void compare_plan_write(const struct compare_plan *plan, const char *const *case_texts,
+                        const char *const *variant_texts, GString *text)
 {
     g_string_append_printf(text, "\n[compare]\ntitle = %s\nvary = %s\nvalues = ", plan->title,
                            plan->vary);
@@ -306,8 +355,8 @@ void compare_plan_write(const struct compare_plan *plan, GString *text)
         g_string_append_printf(text, "%s%s", i ? ";" : "",
                                (const char *)g_ptr_array_index(plan->values, i));
     g_string_append_printf(text, "\nseeds = %u\n", plan->n_seeds);
-    write_choices(plan->cases, "case", text);
-    write_choices(plan->variants, "variant", text);
+    write_choices("case", plan->cases, plan->variants, case_texts, text);
+    write_choices("variant", plan->variants, plan->cases, variant_texts, text);
     for (guint i = 0; i < plan->curves->len; i++)
         write_curve(g_ptr_array_index(plan->curves, i), text);
 }

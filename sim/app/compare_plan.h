@@ -13,22 +13,16 @@
 #ifndef WEFT_SIM_APP_COMPARE_PLAN_H
 #define WEFT_SIM_APP_COMPARE_PLAN_H
 
+#include "sim/app/scenario.h"
 #include "sim/stats/closed_form.h"
-#include <glib.h>
-#include <stdint.h>
 
 #define COMPARE_ERROR compare_error_quark()
 GQuark compare_error_quark(void);
 
-struct compare_override {
-    char *key; /* "group.key" */
-    char *value;
-};
-
 /* A case or a variant: a name and what it replaces, in the order of the file. */
 struct compare_choice {
     char *name;
-    GArray *overrides; /* struct compare_override */
+    GPtrArray *overrides; /* const struct scenario_entry *, whose key is "group.key"; borrowed */
 };
 
 struct compare_curve {
@@ -36,6 +30,8 @@ struct compare_curve {
     const struct closed_form *form;
     struct closed_form_input input;
 };
+
+#define COMPARE_MAX_SEEDS 1000
 
 struct compare_plan {
     char *title;
@@ -49,18 +45,25 @@ struct compare_plan {
 void compare_plan_init(struct compare_plan *plan);
 void compare_plan_clear(struct compare_plan *plan);
 
-/* Whether `group` belongs to the comparison and not to the scenario. */
-gboolean compare_plan_owns(const char *group);
+/* Reads the groups above from a scenario, which has to outlive the plan, and checks that all is
+ * there. A comparison without cases has one, which replaces nothing. */
+gboolean compare_plan_read(struct compare_plan *plan, const struct scenario *scenario,
+                           GError **error);
 
-/* Takes one line of a group that the comparison owns; the error names group, key and value. */
-gboolean compare_plan_take(struct compare_plan *plan, const char *group, const char *key,
-                           const char *value, GError **error);
-
-/* Checks that all is there; a comparison without cases has one, which replaces nothing. */
+/* The two halves of that: takes one line of a group of the comparison, and checks the whole. */
+gboolean compare_plan_take(struct compare_plan *plan, const struct scenario_entry *entry,
+                           GError **error);
 gboolean compare_plan_finish(struct compare_plan *plan, GError **error);
 
-/* The plan as compare_plan_take() would read it, appended to the text of a scenario. */
-void compare_plan_write(const struct compare_plan *plan, GString *text);
+/*
+ * Appends the plan to `text`, as compare_plan_read() reads it. `case_texts` and `variant_texts` are
+ * resolved scenarios (scenario_text()), one a case (with the first variant) and one a variant (with
+ * the first case): from them each choice is written with every key of the groups that its axis
+ * touches, so that nothing is left to the defaults. A group that both axes touch is written as it
+ * was given.
+ */
+void compare_plan_write(const struct compare_plan *plan, const char *const *case_texts,
+                        const char *const *variant_texts, GString *text);
 
 /* A point's place on the three axes. */
 struct compare_place {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/plot.h"
+#include "sim/app/ready.h"
 #include <glib/gstdio.h>
 #include <string.h>
 
@@ -44,15 +45,36 @@ static gboolean draw_one(const char *program, const char *plots, const char *scr
     return FALSE;
 }
 
-gboolean plot_draw(const char *plots, const char *script, const char *folder,
-                   const char *const *formats, const char *title, GError **error)
+/* The folder plots/ that has `script`, or NULL. */
+static char *find_plots(const char *script)
+{
+    g_auto(GStrv) roots = ready_roots();
+
+    for (char **root = roots; *root; root++) {
+        g_autofree char *path = g_build_filename(*root, "plots", script, NULL);
+
+        if (g_file_test(path, G_FILE_TEST_IS_REGULAR))
+            return g_path_get_dirname(path);
+    }
+    return NULL;
+}
+
+gboolean plot_draw(const char *script, const char *folder, const char *const *formats,
+                   const char *title, GError **error)
 {
     g_autofree char *program = g_find_program_in_path("gnuplot");
+    g_autofree char *plots = find_plots(script);
 
+    if (!plots) {
+        g_set_error(error, PLOT_ERROR, PLOT_ERROR_NO_SCRIPT,
+                    "plots/%s is not found; run from weft's folder or name it in WEFT_DATA",
+                    script);
+        return FALSE;
+    }
     if (!program) {
         g_set_error(error, PLOT_ERROR, PLOT_ERROR_NO_GNUPLOT,
-                    "gnuplot is not installed (make deps brings it), so nothing was drawn; later: "
-                    "gnuplot -c %s/%s %s %s png '%s'",
+                    "gnuplot is not installed (make deps brings it); later: gnuplot -c %s/%s %s %s "
+                    "png '%s'",
                     plots, script, folder, plots, title);
         return FALSE;
     }
