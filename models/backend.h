@@ -35,7 +35,7 @@ struct loss_config {
 
 /* [host]: NIC and node. */
 struct host_config {
-    int64_t clock_drift; /* ratio; each NIC's clock is off by a uniform draw within +- this */
+    int64_t clock_drift; /* ratio; each NIC's clock is slow by a uniform draw from 0 to this */
     int64_t node;        /* choice: models/node_list.c */
     int64_t issue_time, notify_time, reduce_rate;
 };

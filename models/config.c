@@ -45,9 +45,12 @@ static const struct param loss_params[] = {
 };
 
 static const struct param host_params[] = {
-    PARAM(RATIO, struct host_config, clock_drift, "0", "0", "0.001", NULL,
-          "Each NIC's clock is off by a uniform draw within plus or minus this.",
-          "our choice: 0 is exact; IEEE 802.3 allows 100ppm"),
+    PARAM(
+        RATIO, struct host_config, clock_drift, "0", "0", "0.001", NULL,
+        "Each NIC's clock is slow by a uniform draw from 0 to this, such as 100ppm; constant in a "
+        "run.",
+        "our choice: 0 is exact; IEEE 802.3 allows 100 ppm either way, and the fastest is nominal "
+        "here so that no flow beats its bound"),
     PARAM(CHOICE, struct host_config, node, "plain", NULL, NULL, "plain",
           "Model of what a host does around its messages.", "our choice"),
     PARAM(TIME, struct host_config, issue_time, "0ps", "0ps", "1s", NULL,

@@ -321,9 +321,9 @@ static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
     port->mark_draws = random_stream(seed, RANDOM_MARK, number);
     if (port->from_host && fabric->model->host.clock_drift) {
         struct random_stream draws = random_stream(seed, RANDOM_DRIFT, number);
-        uint64_t width = 2 * (uint64_t)fabric->model->host.clock_drift + 1;
 
-        port->drift_ppt = (int64_t)random_below(&draws, width) - fabric->model->host.clock_drift;
+        port->drift_ppt =
+            (int64_t)random_below(&draws, (uint64_t)fabric->model->host.clock_drift + 1);
     }
 }
 

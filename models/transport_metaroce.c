@@ -289,6 +289,13 @@ static inline bool has_room(const struct path *path)
     return !path->dead && path->in_flight < path->window && path->next - path->floor < SACK_BITS;
 }
 
+/* The same for a packet lost on this path, which may keep its number. */
+static inline bool may_resend(const struct metaroce *meta, const struct path *path)
+{
+    return has_room(path) || (config_of(meta)->sequence == SEQUENCE_REUSE && !path->dead &&
+                              path->in_flight < path->window);
+}
+
 /* Takes the next number of the path for `csn`, or for a probe. */
 static uint32_t take_number(struct path *path, uint32_t csn, bool probe)
 {
@@ -417,7 +424,7 @@ static struct path *path_with_lost(struct metaroce *meta, uint32_t nic)
          meta->planes[nic].n_lost > 0 && p < meta->n_paths; p += meta->connection.n_nics) {
         struct path *path = &meta->paths[p];
 
-        if (path->n_lost > 0 && has_room(path) &&
+        if (path->n_lost > 0 && may_resend(meta, path) &&
             lost_head(meta, &path->lost_first, &path->n_lost, &meta->planes[nic].n_lost) != NO_CSN)
             return path;
     }
