@@ -169,6 +169,7 @@ static void test_rehash_and_epochs(void **state)
                                     "queue.limit=64MiB",
                                     "transport.share=off",
                                     "transport.rto_min=1ms",
+                                    "queue.kind=step",
                                     NULL};
     struct play on, off, no_epoch;
 
