@@ -21,7 +21,7 @@ struct topology_ops {
     gboolean (*build)(const void *config, struct build *build, struct graph *graph, GError **error);
 };
 
-/* The keys that every topology has; first member of each configuration. */
+/* The keys of every topology that is not read from a file; first member of their configurations. */
 struct topology_common {
     int64_t hosts, planes;
     int64_t link_rate;      /* bit/s of a host link; of every link unless a tier says otherwise */
