@@ -54,7 +54,7 @@ $(BUILD)/obj/sim/app/version.o: $(BUILD)/version
 
 $(BUILD)/tests/%: tests/%.c $(LIBRARY) $(have-deps)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(INCLUDE) -MMD -MP -o $@ $< $(LIBRARY) $(LIBS) -lcmocka
+	$(CC) $(CFLAGS) $(INCLUDE) -MMD -MP -o $@ $< $(LIBRARY) $(LIBS) $(if $(findstring bench,$@),,-lcmocka)
 
 unit: $(UNIT)
 
