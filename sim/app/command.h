@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the commands that take a scenario share: --set, --seed, --topology, --workload, and how a
+ * fault is told.
+ */
+#ifndef WEFT_SIM_APP_COMMAND_H
+#define WEFT_SIM_APP_COMMAND_H
+
+#include "sim/app/commands.h"
+#include "sim/app/scenario.h"
+
+#define COMMAND_ERROR command_error_quark()
+GQuark command_error_quark(void);
+
+struct command_line {
+    char **sets, **files; /* --set; what is no option */
+    char *seed, *topology, *workload, *out;
+    gboolean quiet;
+};
+
+/*
+ * Parses `argv` (argv[0] is the command's name). `text` is the line for --help and `summary` what
+ * stands below it. A command that writes results takes --out and --quiet as well.
+ */
+gboolean command_parse(struct command_line *line, int argc, char **argv, const char *text,
+                       const char *summary, bool writes, GError **error);
+void command_clear(struct command_line *line);
+
+/* The scenario that the line asks for, resolved; NULL with an error. scenario_free(). */
+struct scenario *command_scenario(const struct command_line *line, GError **error);
+
+/* Prints "weft COMMAND: what is wrong", one line, frees the error, returns COMMAND_WRONG. */
+int command_fail(const char *command, GError *error);
+
+#endif

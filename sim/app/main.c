@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* weft: finds the command and hands it its arguments. */
+#include "sim/app/commands.h"
+#include "sim/app/version.h"
+#include "sim/core/param.h"
+#include <stdio.h>
+#include <string.h>
+
+struct command {
+    const char *name, *summary;
+    int (*run)(int argc, char **argv);
+};
+
+static const struct command commands[] = {
+    {"compare", "play a comparison: cases x variants x values x seeds", command_compare},
+    {"run", "play one scenario", command_run},
+    {"check", "build a scenario and say what was understood; run nothing", command_check},
+    {"list", "names: transports, topologies, workloads, ready scenarios, ...", command_list},
+    {"params", "parameters with unit, default, range, meaning and source", command_params},
+    {"selftest", "compare with answers from first principles", command_selftest},
+};
+
+static int help(FILE *stream)
+{
+    fprintf(stream, "Usage: weft COMMAND [OPTION...]\n\n"
+                    "A discrete-event packet simulator of AI Ethernet fabrics.\n\n");
+    for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
+        fprintf(stream, "  weft %-9s %s\n", commands[i].name, commands[i].summary);
+    fprintf(stream,
+            "\nweft COMMAND --help tells the options, weft --version which weft this is.\n");
+    return stream == stdout ? COMMAND_DONE : COMMAND_WRONG;
+}
+
+static int unknown(const char *word)
+{
+    const char *names[G_N_ELEMENTS(commands)], *near;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
+        names[i] = commands[i].name;
+    near = param_nearest(word, names, G_N_ELEMENTS(names));
+    fprintf(stderr, "weft: there is no command '%s'%s%s%s; see weft --help\n", word,
+            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return COMMAND_WRONG;
+}
+
+int main(int argc, char **argv)
+{
+    const char *word = argc > 1 ? argv[1] : NULL;
+
+    if (!word)
+        return help(stderr);
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
+        return help(stdout);
+    if (strcmp(word, "--version") == 0) {
+        printf("weft %s (%s)\n", version_text(), version_build());
+        return COMMAND_DONE;
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
+        if (strcmp(commands[i].name, word) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    return unknown(word);
+}

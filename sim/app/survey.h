@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What can be said of an experiment before it is run: who talks to whom over how many links, what
+ * that weighs on each tier, and what the run will need.
+ *
+ * Every message is followed along one shortest path; of schedules with more than SURVEY_MOST_OPS
+ * operations only every n-th operation is looked at and the counts are multiplied by n.
+ */
+#ifndef WEFT_SIM_APP_SURVEY_H
+#define WEFT_SIM_APP_SURVEY_H
+
+#include "sim/app/experiment.h"
+
+#define SURVEY_MOST_OPS 200000
+
+/*
+ * The estimates, rough by design (within a factor of two of runs of 2 to 1024 hosts):
+ *   time    packet-hops x 150 ns; every data packet is acknowledged over as many links
+ *   memory  a fixed part; per host, directed port, switch and stored operation; per connection its
+ *           struct; per message in flight; per packet of a bandwidth-delay product of every host
+ */
+#define SURVEY_HOP_NS           150
+#define SURVEY_BASE_BYTES       (6 << 20)
+#define SURVEY_HOST_BYTES       600
+#define SURVEY_PORT_BYTES       500
+#define SURVEY_OP_BYTES         160
+#define SURVEY_MESSAGE_BYTES    400
+#define SURVEY_CONNECTION_BYTES 300
+#define SURVEY_PACKET_BYTES     128
+
+struct survey {
+    struct graph_facts facts;
+    uint64_t n_messages, n_looked_at, step;
+    uint64_t n_unreachable, n_late; /* messages without a path; starting after the end */
+    int64_t payload_bytes;
+    int64_t tier_bytes[8]; /* wire bytes of data, each packet once per link, by the link's tier */
+    double n_packets, n_packet_hops;
+    uint64_t n_connections;
+    int64_t least_rtt_ps, most_rtt_ps; /* a full packet there, its acknowledgement back; idle */
+    int64_t bdp_bytes;                 /* of the longest round trip and the fastest host */
+    double memory_bytes, time_s;
+};
+
+void survey_make(struct survey *survey, const struct experiment *experiment);
+
+/* What looks wrong though it is allowed, one line each: char *; g_ptr_array_unref. */
+GPtrArray *survey_warnings(const struct survey *survey, const struct experiment *experiment);
+
+#endif
