@@ -31,7 +31,7 @@ if (least > most) { least = 1e-3; most = 1e-1; losses = "" }
 stats curves every ::1 using 1 nooutput
 n_curves = STATS_columns - 1
 
-width = n_cases > 1 ? 1080 : 640
+width = n_cases > 1 ? 540 * n_cases : 760
 height = 580
 load ARG2."/style.gp"
 set output folder."/throughput-loss.".format
@@ -58,15 +58,19 @@ set label 1 "//" at zero * 10 ** (gap / 2), graph 0 center font ",12" textcolor 
 
 # --- panels --------------------------------------------------------------------------------------
 top = 0.86
-bottom = 0.115 + 0.036 * ceil((n_variants + n_curves) / (n_cases > 1 ? 4.0 : 2.0)) + 0.05
-left_edge(c) = 0.075 + (c - 1) * 0.94 / n_cases
-right_edge(c) = left_edge(c) + 0.94 / n_cases - 0.035
+columns = n_cases > 1 ? 2 : 1
+rows = ceil(n_variants / (1.0 * columns)) > n_curves ? ceil(n_variants / (1.0 * columns)) : n_curves
+bottom = 0.165 + 0.036 * rows
+span = (1 - 60.0 / width) / n_cases
+left_edge(c) = 80.0 / width + (c - 1) * span
+right_edge(c) = left_edge(c) + span - 38.0 / width
 dash(i) = word("1 2 3 4 5", (i - 1) % 5 + 1) + 0
 
 set multiplot
 set label 2 ARG4 at screen 0.5, 0.965 center font ",15" textcolor rgb ink
 set label 3 "throughput against the same without loss; bars: 95 % interval over seeds; grey: \
-arithmetic of one long flow" at screen 0.5, 0.925 center font ",10.5" textcolor rgb "#555555"
+arithmetic of one long flow" at screen 0.5, 0.925 center \
+    font (n_cases > 1 ? ",10.5" : ",9") textcolor rgb "#555555"
 unset key
 do for [c = 1:n_cases] {
     set lmargin at screen left_edge(c)
@@ -91,7 +95,7 @@ do for [c = 1:n_cases] {
              with yerrorbars linetype v dt 1 notitle
 }
 
-# --- legend: one for all panels, in an empty panel below -------------------------------------------
+# --- legend: variants to the left, closed forms to the right, below the panels ---------------------
 unset label
 unset xlabel
 unset ylabel
@@ -101,13 +105,17 @@ unset border
 unset logscale
 set lmargin at screen 0
 set rmargin at screen 1
-set tmargin at screen bottom - 0.105
-set bmargin at screen 0.0
+set tmargin at screen 1
+set bmargin at screen 0
 set xrange [0:1]
 set yrange [0:1]
-set key center top maxrows ceil((n_variants + n_curves) / (n_cases > 1 ? 4.0 : 2.0)) \
-    Left reverse font ",11" width 1
-plot for [v = 1:n_variants] -1 with linespoints linetype v title word(variants, v) noenhanced, \
-     for [i = 1:n_curves] curves using (-1):(-1) with lines lc rgb grey lw 1 dt dash(i) \
-         title columnheader(i + 1) noenhanced
+set key Left reverse font ",11" maxrows ceil(n_variants / (1.0 * columns))
+set key at screen (columns == 2 ? 0.36 : 0.28), screen bottom - 0.12 center top
+plot for [v = 1:n_variants] -1 with linespoints linetype v title word(variants, v) noenhanced
+set key maxrows rows
+set key at screen (columns == 2 ? 0.83 : 0.75), screen bottom - 0.12 center top
+if (n_curves > 0) {
+    plot for [i = 1:n_curves] curves using (-1):(-1) with lines lc rgb grey lw 1 dt dash(i) \
+        title columnheader(i + 1) noenhanced
+}
 unset multiplot

@@ -32,6 +32,7 @@ struct options {
 
 struct comparison {
     const struct options *options;
+    struct scenario *base; /* file and --set: what holds for all; the plan borrows its entries */
     struct scenario *file; /* as the file says; case, variant, value, --set and seed go on top */
     struct compare_plan plan;
     uint64_t first_seed;
@@ -298,10 +299,11 @@ static gboolean refuse_set_of_varied(const struct comparison *comparison, GError
     return TRUE;
 }
 
-/* Reads file and command line; what they say of the whole is in `*base`, resolved. */
-static gboolean read_scenario(struct comparison *comparison, struct scenario *base, GError **error)
+/* Reads file and command line. */
+static gboolean read_scenario(struct comparison *comparison, GError **error)
 {
     const struct options *options = comparison->options;
+    struct scenario *base = comparison->base;
     char **set = options->sets;
 
     if (!scenario_load(comparison->file, options->scenario, error) ||
@@ -396,26 +398,24 @@ static char **resolved_texts(const struct comparison *comparison, uint32_t n, ui
     return texts;
 }
 
-static gboolean write_scenario(const struct comparison *comparison, const struct scenario *base,
-                               GError **error)
+static gboolean write_scenario(const struct comparison *comparison, GError **error)
 {
     const struct compare_plan *plan = &comparison->plan;
     uint32_t n_values = plan->values->len, n_variants = plan->variants->len;
     g_auto(GStrv) cases = resolved_texts(comparison, plan->cases->len, n_values * n_variants);
     g_auto(GStrv) variants = resolved_texts(comparison, n_variants, n_values);
     g_autofree char *path = g_build_filename(comparison->options->out, "scenario.ini", NULL);
-    g_autofree char *resolved = scenario_text(base, comparison->options->out);
-    g_autoptr(GString) text = g_string_new(resolved);
+    g_autofree char *base = scenario_text(comparison->base, comparison->options->out);
+    g_autofree char *text =
+        compare_plan_text(plan, base, (const char *const *)cases, (const char *const *)variants);
 
-    compare_plan_write(plan, (const char *const *)cases, (const char *const *)variants, text);
-    return g_file_set_contents(path, text->str, (gssize)text->len, error);
+    return g_file_set_contents(path, text, -1, error);
 }
 
 static gboolean prepare(struct comparison *comparison, GError **error)
 {
     const char *out = comparison->options->out;
-    struct scenario *base = scenario_new();
-    gboolean ok = read_scenario(comparison, base, error);
+    gboolean ok = read_scenario(comparison, error);
 
     if (ok) {
         number_runs(comparison);
@@ -426,9 +426,7 @@ static gboolean prepare(struct comparison *comparison, GError **error)
                     g_strerror(errno));
         ok = FALSE;
     }
-    ok = ok && write_scenario(comparison, base, error);
-    scenario_free(base);
-    return ok;
+    return ok && write_scenario(comparison, error);
 }
 
 /* A figure that cannot be drawn is said, and costs nothing else. */
@@ -463,19 +461,21 @@ static gboolean report(const struct comparison *comparison, GError **error)
     return fflush(stdout) == 0;
 }
 
-/* Names the runs that broke; the exit code of the whole. */
+/* Names the runs that broke, the first of each point; the exit code of the whole. */
 static int verdict(const struct comparison *comparison)
 {
+    uint32_t named = UINT32_MAX;
     int code = atomic_load(&comparison->stop) ? COMMAND_BROKEN : COMMAND_DONE;
 
     for (uint32_t r = 0; r < comparison->n_runs; r++) {
         const struct compare_run *run = &comparison->runs[r];
 
-        if (run->state == COMPARE_BROKEN) {
+        if (run->state == COMPARE_BROKEN && run->point != named) {
             g_autofree char *name = point_name(comparison, run->point);
 
             fprintf(stderr, "weft compare: %s, seed %" G_GUINT64_FORMAT ": %s\n", name, run->seed,
                     run->fault);
+            named = run->point;
             code = COMMAND_BROKEN;
         }
     }
@@ -486,7 +486,8 @@ static int verdict(const struct comparison *comparison)
 
 static int compare(const struct options *options)
 {
-    struct comparison comparison = {.options = options, .file = scenario_new()};
+    struct comparison comparison = {
+        .options = options, .base = scenario_new(), .file = scenario_new()};
     g_autoptr(GError) error = NULL;
     int code = COMMAND_WRONG;
 
@@ -503,6 +504,7 @@ static int compare(const struct options *options)
     g_free(comparison.cost_us);
     g_strfreev(comparison.values);
     compare_plan_clear(&comparison.plan);
+    scenario_free(comparison.base);
     scenario_free(comparison.file);
     g_mutex_clear(&comparison.lock);
     return code;

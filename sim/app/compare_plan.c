@@ -289,33 +289,59 @@ static bool touches(const GPtrArray *choices, const char *group)
     return false;
 }
 
-/* The lines of the groups of a resolved scenario that this axis alone touches. */
-static void write_resolved(const char *resolved, const GPtrArray *own, const GPtrArray *other,
-                           GString *text)
+typedef void write_line(const struct compare_plan *plan, const char *group, const char *line,
+                        const void *data, GString *text);
+
+/* Calls `write` for every line of a key file, with the group it is in. */
+static void each_line(const struct compare_plan *plan, const char *file, write_line *write,
+                      const void *data, GString *text)
 {
-    g_auto(GStrv) lines = g_strsplit(resolved, "\n", -1);
+    g_auto(GStrv) lines = g_strsplit(file, "\n", -1);
     g_autofree char *group = g_strdup("");
 
     for (char **line = lines; *line; line++) {
         if (**line == '[') {
             g_free(group);
             group = g_strndup(*line + 1, strcspn(*line + 1, "]"));
-        } else if (strchr(*line, '=') && touches(own, group) && !touches(other, group)) {
-            g_string_append_printf(text, "%s.%s\n", group, *line);
         }
+        if (**line != '\0')
+            write(plan, group, *line, data, text);
     }
 }
 
-static void write_choices(const char *kind, const GPtrArray *own, const GPtrArray *other,
+static void write_base_line(const struct compare_plan *plan, const char *group, const char *line,
+                            const void *data, GString *text)
+{
+    bool one_axis = touches(plan->cases, group) != touches(plan->variants, group);
+
+    (void)data;
+    if (!one_axis || !strchr(line, '=') || g_str_has_prefix(line, "kind =") ||
+        g_str_has_prefix(line, "name ="))
+        g_string_append_printf(text, "%s%s\n", *line == '[' ? "\n" : "", line);
+}
+
+/* `data`: the axis whose choice this is. */
+static void write_choice_line(const struct compare_plan *plan, const char *group, const char *line,
+                              const void *data, GString *text)
+{
+    const GPtrArray *own = data, *other = own == plan->cases ? plan->variants : plan->cases;
+
+    if (strchr(line, '=') && touches(own, group) && !touches(other, group))
+        g_string_append_printf(text, "%s.%s\n", group, line);
+}
+
+static void write_choices(const struct compare_plan *plan, const char *kind, const GPtrArray *own,
                           const char *const *resolved, GString *text)
 {
+    const GPtrArray *other = own == plan->cases ? plan->variants : plan->cases;
+
     for (guint i = 0; i < own->len; i++) {
         const struct compare_choice *choice = g_ptr_array_index(own, i);
 
         if (choice->overrides->len == 0)
             continue;
         g_string_append_printf(text, "\n[%s:%s]\n", kind, choice->name);
-        write_resolved(resolved[i], own, other, text);
+        each_line(plan, resolved[i], write_choice_line, own, text);
         for (guint k = 0; k < choice->overrides->len; k++) {
             const struct scenario_entry *entry = g_ptr_array_index(choice->overrides, k);
             g_autofree char *group = g_strndup(entry->key, strcspn(entry->key, "."));
@@ -346,19 +372,23 @@ static void write_curve(const struct compare_curve *curve, GString *text)
     }
 }
 
-void compare_plan_write(const struct compare_plan *plan, const char *const *case_texts,
-                        const char *const *variant_texts, GString *text)
+char *compare_plan_text(const struct compare_plan *plan, const char *base, const char *const *cases,
+                        const char *const *variants)
 {
+    GString *text = g_string_new(NULL);
+
+    each_line(plan, base, write_base_line, NULL, text);
     g_string_append_printf(text, "\n[compare]\ntitle = %s\nvary = %s\nvalues = ", plan->title,
                            plan->vary);
     for (guint i = 0; i < plan->values->len; i++)
         g_string_append_printf(text, "%s%s", i ? ";" : "",
                                (const char *)g_ptr_array_index(plan->values, i));
     g_string_append_printf(text, "\nseeds = %u\n", plan->n_seeds);
-    write_choices("case", plan->cases, plan->variants, case_texts, text);
-    write_choices("variant", plan->variants, plan->cases, variant_texts, text);
+    write_choices(plan, "case", plan->cases, cases, text);
+    write_choices(plan, "variant", plan->variants, variants, text);
     for (guint i = 0; i < plan->curves->len; i++)
         write_curve(g_ptr_array_index(plan->curves, i), text);
+    return g_string_free(text, FALSE);
 }
 
 uint32_t compare_plan_n_points(const struct compare_plan *plan)

@@ -56,14 +56,14 @@ gboolean compare_plan_take(struct compare_plan *plan, const struct scenario_entr
 gboolean compare_plan_finish(struct compare_plan *plan, GError **error);
 
 /*
- * Appends the plan to `text`, as compare_plan_read() reads it. `case_texts` and `variant_texts` are
- * resolved scenarios (scenario_text()), one a case (with the first variant) and one a variant (with
- * the first case): from them each choice is written with every key of the groups that its axis
- * touches, so that nothing is left to the defaults. A group that both axes touch is written as it
- * was given.
+ * The whole as a key file in which nothing is left to defaults; compare_plan_read() reads it back.
+ * `base`, `cases` and `variants` are resolved scenarios (scenario_text()): what holds for all, one
+ * a case (with the first variant) and one a variant (with the first case). A group that one axis
+ * touches goes, with every key, into each choice of that axis, and of the base's there remains the
+ * kind; a group that both axes touch is written as it was given. g_free.
  */
-void compare_plan_write(const struct compare_plan *plan, const char *const *case_texts,
-                        const char *const *variant_texts, GString *text);
+char *compare_plan_text(const struct compare_plan *plan, const char *base, const char *const *cases,
+                        const char *const *variants);
 
 /* A point's place on the three axes. */
 struct compare_place {

@@ -16,7 +16,7 @@ ok() { # title, command: one TAP line
         echo "ok $number - compare: $title"
     else
         echo "not ok $number - compare: $title"
-        sed 's/^/# /' "$scratch/said" | tail -20
+        sed 's/^/# /' "$scratch/said" | tail -n 20
         failed=1
     fi
 }
@@ -25,7 +25,7 @@ exits() { # code, command
     shift
     "$@" >"$scratch/out" 2>"$scratch/err"
     got=$?
-    [ $got = "$code" ] || { echo "exit $got, not $code"; tail -5 "$scratch/out" "$scratch/err"; false; }
+    [ $got = "$code" ] || { echo "exit $got, not $code"; tail -n 5 "$scratch/out" "$scratch/err"; false; }
 }
 says() { # file, pattern...
     local file=$1
@@ -143,7 +143,7 @@ sleep 1
 kill -TERM $pid
 ok 'SIGTERM: exit 1' exits 1 wait $pid
 ok '(what is done is kept, marked incomplete)' bash -c "
-    grep -q '^ring,roce,0,[0-9]*,no,' '$scratch/stopped/summary.csv' &&
+    grep -q ',no,' '$scratch/stopped/summary.csv' &&
     [ \$(wc -l <'$scratch/stopped/points.csv') -gt 1 ]"
 ok '(whole files only)' bash -c "! ls '$scratch/stopped' | grep -vE '^(summary|points|closed_form)\.csv$|^scenario.ini$|^throughput-loss\.(png|svg)$'"
 echo "1..$number"
