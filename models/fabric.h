@@ -19,8 +19,8 @@
 #include "models/route.h"
 
 /*
- * A packet on a wire or waiting for it. It carries what switches need, so that a packet's own memory
- * is touched only where it is made, marked for its receiver, and received.
+ * A packet on a wire or waiting for it. It carries what switches need, so that a packet's own
+ * memory is touched only where it is made, marked for its receiver, and received.
  */
 struct wire_slot {
     int64_t arrive_ps; /* last bit at the other end, plus the switch's latency */
