@@ -133,10 +133,13 @@ void event_schedule_ordered(struct event_queue *queue, struct event *event, int6
     }
     assert(event->slot != EVENT_PENDING);
     close_hole(queue);
-    if (slot_before(&slot, &queue->slots[event->slot]))
-        sift_up(queue, event->slot, slot);
+    uint32_t index = event->slot;
+
+    event->slot = EVENT_PENDING; /* until it is put somewhere, if its new class is tracked */
+    if (slot_before(&slot, &queue->slots[index]))
+        sift_up(queue, index, slot);
     else
-        sift_down(queue, event->slot, slot);
+        sift_down(queue, index, slot);
 }
 
 void event_cancel(struct event_queue *queue, struct event *event)
