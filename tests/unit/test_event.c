@@ -232,7 +232,10 @@ static void runs_to_its_end_and_goes_on(void **state)
     assert_int_equal(event_queue_run(queue, 59, NULL), 0);
     assert_int_equal(event_queue_run(queue, INT64_MAX, &stop), 1);
     assert_int_equal(event_queue_next_ps(queue), 70);
-    assert_int_equal(event_queue_run(queue, INT64_MAX, NULL), 3);
+    assert_int_equal(event_queue_run_some(queue, INT64_MAX, NULL, 0), 0);
+    assert_int_equal(event_queue_run_some(queue, INT64_MAX, NULL, 2), 2);
+    assert_int_equal(event_queue_next_ps(queue), 90);
+    assert_int_equal(event_queue_run(queue, INT64_MAX, NULL), 1);
 }
 
 /* --- operations from within an event, while the root is a hole -------------------------------- */
