@@ -532,9 +532,15 @@ static void report_unstarted(struct player *player, struct backend_result *resul
             continue;
         schedule_op(schedule, index, &op);
         const guint *count = g_hash_table_lookup(player->counts, &key);
-        char *line = g_strdup_printf(
-            "operation %" G_GUINT64_FORMAT ": rank %u never began (%u of %u dependencies met)",
-            index, op.rank, op.n_needed > 1 && count ? *count : 0, op.n_needed);
+        char *line =
+            op.n_needed == 0
+                ? g_strdup_printf("operation %" G_GUINT64_FORMAT
+                                  ": rank %u begins at %" G_GINT64_FORMAT " ps, after the end",
+                                  index, op.rank, op.start_ps)
+                : g_strdup_printf("operation %" G_GUINT64_FORMAT
+                                  ": rank %u never began (%u of %u dependencies met)",
+                                  index, op.rank, op.n_needed > 1 && count ? *count : 0,
+                                  op.n_needed);
 
         add_wait(result, line);
         if (op.kind != SCHEDULE_MESSAGE)
