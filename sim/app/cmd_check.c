@@ -142,12 +142,18 @@ static void print_transports(const struct experiment *experiment, const struct s
     printf(" a host\n");
 }
 
+static void print_count(const char *before, double count, const char *after)
+{
+    printf(count < 1e6 ? "%s%.0f%s" : "%s%.3g M%s", before, count < 1e6 ? count : count / 1e6,
+           after);
+}
+
 static void print_need(const struct survey *survey)
 {
     print_quantity("estimate    ", UNITS_BYTES, survey->memory_bytes);
-    printf(" of memory, %.3g M packets, %.3g M packet-hops with acknowledgements,",
-           survey->n_packets / 1e6, survey->n_packet_hops / 1e6);
-    print_quantity(" ", UNITS_TIME, survey->time_s * 1e12);
+    print_count(" of memory, ", survey->n_packets, " packets, ");
+    print_count("", survey->n_packet_hops, " packet-hops with acknowledgements, ");
+    print_quantity("", UNITS_TIME, survey->time_s * 1e12);
     printf(" of CPU without loss\n");
 }
 

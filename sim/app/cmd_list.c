@@ -95,7 +95,6 @@ int command_list(int argc, char **argv)
     g_autoptr(GOptionContext) context = g_option_context_new("[WHAT] - names, one line each");
     GError *error = NULL;
 
-    g_set_prgname("weft list");
     g_option_context_set_summary(context,
                                  "WHAT is transports, topologies, workloads, queues, "
                                  "routes, nodes, backends or scenarios; all unless given.");

@@ -206,7 +206,6 @@ int command_params(int argc, char **argv)
     GError *error = NULL;
     int code = COMMAND_DONE;
 
-    g_set_prgname("weft params");
     g_option_context_set_summary(context, "NAME is a transport, a topology, a workload (weft list) "
                                           "or a group of a scenario; all unless given.");
     g_option_context_add_main_entries(context, entries, NULL);

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#define WAITS_PRINTED 10
-#define NOTES_PRINTED 20
+#define WAITS_PRINTED    10
+#define NOTES_PRINTED    20
+#define LEAST_HOPS_TIMED 100000 /* below, the cost of a hop is the cost of starting */
 
 struct run {
     const struct command_line *line;
@@ -127,8 +128,8 @@ static void print_table(const struct run *run)
     print_groups(summary);
     print_counts(summary);
     print_quantity("simulated   ", UNITS_TIME, (double)run->result.end_ps);
-    printf(" in %.2f s: %.1f M packet-hops", run->facts.wall_s, n_hops / 1e6);
-    if (n_hops > 0 && run->facts.cpu_s > 0)
+    printf(" in %.2f s: %" G_GUINT64_FORMAT " packet-hops", run->facts.wall_s, run->result.n_hops);
+    if (n_hops >= LEAST_HOPS_TIMED)
         printf(", %.0f ns of CPU each", run->facts.cpu_s * 1e9 / n_hops);
     printf("\nresults     %s\n", run->folder);
 }

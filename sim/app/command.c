@@ -32,10 +32,8 @@ gboolean command_parse(struct command_line *line, int argc, char **argv, const c
                        const char *summary, bool writes, GError **error)
 {
     g_autoptr(GOptionContext) context = g_option_context_new(text);
-    g_autofree char *name = g_strdup_printf("weft %s", argv[0]);
 
     *line = (struct command_line){0};
-    g_set_prgname(name);
     g_option_context_set_summary(context, summary);
     add_entries(context, line, writes);
     if (!g_option_context_parse(context, &argc, &argv, error))

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/experiment.h"
+#include "sim/app/scenario_private.h"
+#include <string.h>
 
 G_DEFINE_QUARK(weft - experiment, experiment_error)
 
@@ -19,6 +21,29 @@ static gboolean take_profiles(struct experiment *experiment, GError **error)
     return TRUE;
 }
 
+/* Whether a message begins with the name of a file that the configuration names. */
+static bool names_its_file(const char *message, const struct param *params, const void *config)
+{
+    for (const struct param *param = params; param->name; param++) {
+        g_autofree char *path =
+            scenario_param_is_path(param) ? param_get(param, config) : g_strdup("");
+
+        if (path && *path && g_str_has_prefix(message, path))
+            return true;
+    }
+    return false;
+}
+
+/* Puts in front of a builder's message where its kind was chosen. */
+static void prefix_place(const struct scenario *scenario, const char *group,
+                         const struct param *params, const void *config, GError **error)
+{
+    const struct scenario_entry *kind = scenario_entry(scenario, group, "kind");
+
+    if (error && !names_its_file((*error)->message, params, config))
+        g_prefix_error(error, "%s: ", kind->where);
+}
+
 gboolean experiment_init(struct experiment *experiment, struct scenario *scenario, GError **error)
 {
     *experiment = (struct experiment){.scenario = scenario};
@@ -30,12 +55,14 @@ gboolean experiment_init(struct experiment *experiment, struct scenario *scenari
     experiment->build.end_ps = scenario->run.end;
     if (!scenario->topology->build(scenario->topology_config, &experiment->build,
                                    &experiment->graph, error)) {
-        g_prefix_error(error, "[topology] kind = %s: ", scenario->topology->name);
+        prefix_place(scenario, "topology", scenario->topology->params, scenario->topology_config,
+                     error);
         return FALSE;
     }
     if (!scenario->workload->build(scenario->workload_config, &experiment->graph,
                                    &experiment->build, &experiment->schedule, error)) {
-        g_prefix_error(error, "[workload] kind = %s: ", scenario->workload->name);
+        prefix_place(scenario, "workload", scenario->workload->params, scenario->workload_config,
+                     error);
         return FALSE;
     }
     experiment->schedule_built = true;

@@ -132,6 +132,7 @@ static gboolean take_values(struct scan *scan, const char *text, size_t length, 
             g_prefix_error(error, "%s:%u: ", scan->path, line->line);
             return FALSE;
         }
+        g_strchomp(line->value); /* GLib strips the front alone */
     }
     return TRUE;
 }

@@ -43,6 +43,15 @@ static int unknown(const char *word)
     return COMMAND_WRONG;
 }
 
+/* GLib's --help begins with the program's name. */
+static int start(const struct command *command, int argc, char **argv)
+{
+    g_autofree char *name = g_strdup_printf("weft %s", command->name);
+
+    g_set_prgname(name);
+    return command->run(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
@@ -57,6 +66,6 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
         if (strcmp(commands[i].name, word) == 0)
-            return commands[i].run(argc - 1, argv + 1);
+            return start(&commands[i], argc - 1, argv + 1);
     return unknown(word);
 }

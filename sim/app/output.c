@@ -279,7 +279,7 @@ static void add_number(GString *json, const char *name, double value)
 /* As a shell would take it. */
 static char *command_line(const struct output_facts *facts)
 {
-    GString *text = g_string_new(NULL);
+    GString *text = g_string_new("weft");
 
     for (int i = 0; i < facts->argc; i++) {
         bool plain = strspn(facts->argv[i], G_CSET_a_2_z G_CSET_A_2_Z G_CSET_DIGITS "-_./:=,+%@") ==
@@ -287,7 +287,7 @@ static char *command_line(const struct output_facts *facts)
         g_autofree char *quoted =
             plain && *facts->argv[i] ? g_strdup(facts->argv[i]) : g_shell_quote(facts->argv[i]);
 
-        g_string_append_printf(text, "%s%s", i ? " " : "", quoted);
+        g_string_append_printf(text, " %s", quoted);
     }
     return g_string_free(text, FALSE);
 }

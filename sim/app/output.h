@@ -20,7 +20,7 @@ struct output;
 /* What run.json is told beside what the process knows of itself. */
 struct output_facts {
     int argc;
-    char *const *argv; /* the command line */
+    char *const *argv; /* the command line, from the command on */
     double wall_s;     /* of the play alone */
     double cpu_s;
 };

@@ -39,14 +39,12 @@ static bool stopped(struct progress *progress)
     return progress->signal != 0;
 }
 
-/* The time left if work goes on as it did: by operations done, else by simulated time. */
+/* The time left if operations go on ending as they did; negative before the first has ended. */
 static double left_s(const struct backend_progress *now, double elapsed_s)
 {
-    double part = now->n_ops > 0 ? (double)now->n_ops_done / (double)now->n_ops : 0;
-
-    if (part <= 0 && now->end_ps > 0)
-        part = (double)now->now_ps / (double)now->end_ps;
-    return part > 0 ? elapsed_s * (1 - part) / part : -1;
+    if (now->n_ops_done == 0)
+        return -1;
+    return elapsed_s * (double)(now->n_ops - now->n_ops_done) / (double)now->n_ops_done;
 }
 
 static void show(struct progress *progress, const struct backend_progress *now, double elapsed_s)

@@ -40,7 +40,7 @@ struct scenario_entry {
 
 struct scenario {
     /* filled by scenario_resolve(); owned */
-    char *title; /* [scenario] title, or the name */
+    char *title; /* [scenario] title, or the name, or what is played on what */
     struct run_config run;
     const struct topology_ops *topology;
     void *topology_config;

@@ -216,8 +216,9 @@ static void inherit(struct transport_profile *profile, const struct transport_pr
     param_copy(from->ops->params, from->config, profile->config, from->ops->config_size);
 }
 
-static gboolean check_profile(const struct transport_profile *profile, const char *group,
-                              GError **error)
+/* `entry` names the transport, or is NULL. */
+static gboolean check_profile(const struct transport_profile *profile,
+                              const struct scenario_entry *entry, GError **error)
 {
     const char *fault = transport_fault(profile->ops);
 
@@ -227,7 +228,10 @@ static gboolean check_profile(const struct transport_profile *profile, const cha
         return FALSE;
     }
     if (profile->ops->check && !profile->ops->check(profile->config, error)) {
-        g_prefix_error(error, "[%s] name = %s: ", group, profile->ops->name);
+        if (entry)
+            g_prefix_error(error, "%s: ", entry->where);
+        else
+            g_prefix_error(error, "transport '%s': ", profile->ops->name);
         return FALSE;
     }
     return TRUE;
@@ -256,7 +260,7 @@ static gboolean resolve_profile(struct scenario *scenario, const char *group, co
     if (main_profile && main_profile->ops == profile->ops)
         inherit(profile, main_profile);
     return fill_kind(scenario, group, seam, &kind, layer, profile->config, error) &&
-           check_profile(profile, group, error);
+           check_profile(profile, entry, error);
 }
 
 static gboolean resolve_profiles(struct scenario *scenario, GError **error)
@@ -322,15 +326,19 @@ void scenario_unresolve(struct scenario *scenario)
     memset(&scenario->model, 0, sizeof scenario->model);
 }
 
+/* A scenario without a title is called after its file, or after what it plays on what. */
 static gboolean resolve_head(struct scenario *scenario, GError **error)
 {
     struct scenario_head head;
     gboolean ok = scenario_fill(scenario, "scenario", scenario_head_params, &head, error);
 
-    if (ok)
-        scenario->title = g_strdup(head.title && *head.title ? head.title
-                                   : scenario->name          ? scenario->name
-                                                             : "");
+    if (ok && *head.title)
+        scenario->title = g_strdup(head.title);
+    else if (ok && scenario->name)
+        scenario->title = g_strdup(scenario->name);
+    else if (ok)
+        scenario->title =
+            g_strdup_printf("%s on %s", scenario->workload->name, scenario->topology->name);
     param_clear(scenario_head_params, &head);
     return ok;
 }
@@ -352,9 +360,9 @@ gboolean scenario_resolve(struct scenario *scenario, GError **error)
     scenario_unresolve(scenario);
     for (const struct model_group *group = model_groups; group->name; group++)
         param_defaults(group->params, group_config(scenario, group));
-    if (!resolve_profiles(scenario, error) || !resolve_head(scenario, error) ||
+    if (!resolve_profiles(scenario, error) ||
         !scenario_fill(scenario, "run", scenario_run_params, &scenario->run, error) ||
-        !resolve_kinds(scenario, error))
+        !resolve_kinds(scenario, error) || !resolve_head(scenario, error))
         return FALSE;
     for (const struct model_group *group = model_groups; group->name; group++)
         if (!fill(scenario, group->name, group->params, group_config(scenario, group), error))

@@ -134,8 +134,8 @@ static void estimate(struct survey *survey, const struct experiment *experiment)
         (double)survey->n_messages * SURVEY_MESSAGE_BYTES +
         (double)survey->n_connections *
             (double)(largest_connection(experiment) + SURVEY_CONNECTION_BYTES) +
-        (double)graph->n_hosts * SURVEY_PACKET_BYTES * 2 * (double)survey->bdp_bytes /
-            (double)(common->payload + common->header);
+        (double)MIN(graph->n_hosts, survey->n_connections) * SURVEY_PACKET_BYTES *
+            (double)survey->bdp_bytes / (double)(common->payload + common->header);
 }
 
 void survey_make(struct survey *survey, const struct experiment *experiment)
