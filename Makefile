@@ -3,7 +3,7 @@
 # Sources are found by folder; a new file needs no line here.
 
 BUILD    ?= build
-CC       ?= gcc
+CC       := $(if $(filter default,$(origin CC)),gcc,$(CC))
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 PACKAGES := pkg-config libglib2.0-dev libgsl-dev libcsv-dev gnuplot-nox
 TEST_PACKAGES := libcmocka-dev valgrind

@@ -86,7 +86,7 @@ static const char *scan_decimal(const char *text, unsigned __int128 *mantissa, i
             point = true;
             continue;
         }
-        if (*mantissa > (unsigned __int128)UINT64_MAX * 1000000)
+        if (*mantissa > (unsigned __int128)UINT64_MAX * 1000)
             return NULL;
         *mantissa = *mantissa * 10 + (unsigned)(*p - '0');
         *exponent -= point;
