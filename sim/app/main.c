@@ -3,6 +3,7 @@
 #include "sim/app/commands.h"
 #include "sim/app/version.h"
 #include "sim/core/param.h"
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,6 +57,7 @@ int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : NULL;
 
+    setlocale(LC_CTYPE, ""); /* how arguments are spelt; numbers keep their point */
     if (!word)
         return help(stderr);
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)

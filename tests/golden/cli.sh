@@ -5,6 +5,7 @@
 cd "$(dirname "$0")/../.." || exit 2
 WEFT=$(realpath "${WEFT:-build/weft}")
 tree=$PWD
+export WEFT_DATA=$tree # wherever the program was built
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2
@@ -160,6 +161,16 @@ default_folder() {
         [ -f results/run/summary.csv ]
 }
 ok 'results/NAME is the folder unless another is given' eval '(default_folder)'
+
+examples() { # each block of docs/SCENARIOS.md, a comparison's groups on top of the first
+    awk '/^```ini$/ { n++; inside = 1; next } /^```$/ { inside = 0 } inside { print >"example" n ".ini" }' \
+        "$tree/docs/SCENARIOS.md" && [ "$(ls example*.ini | wc -l)" = 3 ] &&
+        cat example1.ini >>example3.ini &&
+        exits 0 run example1.ini --out e1 && says e1/flows.csv ',2462240,' &&
+        exits 0 run example2.ini --out e2 && says e2/flows.csv 0,0,1,rocev2, 1,2,1,many, 2,3,1,metaroce, &&
+        exits 0 run example3.ini --out e3 && diff e1/flows.csv e3/flows.csv
+}
+ok 'the examples of docs/SCENARIOS.md' examples
 
 # --- a check --------------------------------------------------------------------------------------
 
