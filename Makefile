@@ -35,16 +35,22 @@ $(have-deps): Makefile
 	@tests/deps.sh $(PACKAGES)
 	@mkdir -p $(BUILD) && touch $@
 
+# make V=1 shows the commands
+Q := $(if $(V),,@)
+
 $(BUILD)/weft: $(BUILD)/obj/sim/app/main.o $(LIBRARY)
-	$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
+	@echo "  link     $@"
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
 
 $(LIBRARY): $(filter-out %/main.o,$(OBJECTS))
 	@rm -f $@
-	ar rcs $@ $^
+	@echo "  archive  $@"
+	$(Q)ar rcs $@ $^
 
 $(BUILD)/obj/%.o: %.c $(have-deps)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(INCLUDE) -MMD -MP -c -o $@ $<
+	@echo "  compile  $<"
+	$(Q)$(CC) $(CFLAGS) $(INCLUDE) -MMD -MP -c -o $@ $<
 
 # the program's version is compiled into one file, rebuilt when it changes
 $(BUILD)/version: FORCE
@@ -54,21 +60,26 @@ $(BUILD)/obj/sim/app/version.o: $(BUILD)/version
 
 $(BUILD)/tests/%: tests/%.c $(LIBRARY) $(have-deps)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(INCLUDE) -MMD -MP -o $@ $< $(LIBRARY) $(LIBS) $(if $(findstring bench,$@),,-lcmocka)
+	@echo "  test     $<"
+	$(Q)$(CC) $(CFLAGS) $(INCLUDE) -MMD -MP -o $@ $< $(LIBRARY) $(LIBS) $(if $(findstring bench,$@),,-lcmocka)
 
 unit: $(UNIT)
 
 compare: all
 	$(BUILD)/weft compare --out results/compare
 
+ASAN := BUILD=build/asan OPTIMISE=-O1 \
+        SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
+
+# all tests, and the C programs again in a build with sanitizers
 test: test-deps
 	@$(MAKE) --no-print-directory all unit
-	@BUILD=$(BUILD) tests/run.sh
+	@$(MAKE) --no-print-directory $(ASAN) unit
+	@BUILD=$(BUILD) ASAN_BUILD=build/asan tests/run.sh
 
 asan:
-	@$(MAKE) --no-print-directory BUILD=build/asan OPTIMISE=-O1 \
-	  SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined' all unit
-	@BUILD=build/asan WEFT_TESTS=unit tests/run.sh
+	@$(MAKE) --no-print-directory $(ASAN) all unit
+	@ASAN_BUILD=build/asan WEFT_TESTS=asan tests/run.sh
 
 bench: all
 	@BUILD=$(BUILD) tests/bench.sh

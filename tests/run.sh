@@ -1,13 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Runs every test and counts the TAP lines they print. WEFT_TESTS=unit runs the C programs alone.
+# Runs every test and counts the TAP lines they print; the C programs of ASAN_BUILD too, if it is
+# set. WEFT_TESTS=unit runs the C programs alone, WEFT_TESTS=asan those with sanitizers alone.
 # Failed lines are shown at once; the last line is "N passed, N failed".
 cd "$(dirname "$0")/.." || exit 2
 export BUILD=${BUILD:-build} WEFT_INPUTS=${WEFT_INPUTS:-../shared/inputs} CMOCKA_MESSAGE_OUTPUT=TAP
 export WEFT=$BUILD/weft LC_ALL=C
-programs=$(ls "$BUILD"/tests/unit/* "$BUILD"/tests/physics/* "$BUILD"/tests/fuzz/* 2>/dev/null | grep -v '\.d$')
-scripts=$(ls tests/*/*.sh 2>/dev/null)
-[ "$WEFT_TESTS" = unit ] && scripts=
+programs=
+for build in $([ "$WEFT_TESTS" = asan ] || echo "$BUILD") $ASAN_BUILD; do
+    programs+=" $(ls "$build"/tests/unit/* "$build"/tests/physics/* "$build"/tests/fuzz/* 2>/dev/null | grep -v '\.d$')"
+done
+scripts=
+[ -z "$WEFT_TESTS" ] && scripts=$(ls tests/*/*.sh)
 out=$(mktemp -d) || exit 2
 trap 'rm -rf "$out"' EXIT
 
