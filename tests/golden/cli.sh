@@ -33,6 +33,7 @@ exits() { # code, argument...
 refuses() { # text in the one line on stderr, argument...: exit 2, nothing on stdout, no results
     local text=$1
     shift
+    rm -rf results
     exits 2 "$@" || return 1
     [ "$(wc -l <err)" = 1 ] && [ ! -s out ] || { echo "not one line:"; cat out err; return 1; }
     grep -qF -- "$text" err || { echo "no '$text' in:"; cat err; return 1; }

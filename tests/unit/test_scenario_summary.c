@@ -75,8 +75,8 @@ static void percentiles_are_by_nearest_rank(void **state)
     static const struct {
         int64_t n;
         double p50, p99;
-    } cases[] = {
-        {1, 100, 100}, {2, 100, 200}, {5, 300, 500}, {100, 5000, 9900}, {201, 10100, 19900}};
+    } cases[] = {{1, 100, 100},    {2, 100, 200},     {5, 300, 500},
+                 {60, 3000, 6000}, {100, 5000, 9900}, {201, 10100, 19900}};
 
     (void)state;
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
