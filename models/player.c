@@ -458,10 +458,8 @@ static void start_roots(struct player *player)
 void player_init(struct player *player, struct engine *engine, const struct backend_run *run,
                  const struct sink *sink, const struct route *route)
 {
-    guint n_groups = run->schedule->groups->len, n_transports = 0;
+    guint n_groups = run->schedule->groups->len;
 
-    while (transport_list[n_transports])
-        n_transports++;
     *player = (struct player){.engine = engine,
                               .run = run,
                               .sink = sink,
@@ -478,7 +476,6 @@ void player_init(struct player *player, struct engine *engine, const struct back
     player->groups = g_new0(struct player_group, n_groups + 1);
     for (guint i = 0; i < n_groups; i++)
         player->groups[i].start_ps = player->groups[i].end_ps = SINK_NEVER;
-    player->totals = g_new0(int64_t, n_transports * TRANSPORT_MAX_TOTALS);
     engine->up = &upcalls;
     start_roots(player);
 }
@@ -600,22 +597,29 @@ static void report_groups(struct player *player)
     }
 }
 
+/* The counters of one transport, if a connection uses it. */
+static void report_transport(struct player *player, const struct transport_ops *ops)
+{
+    int64_t sums[TRANSPORT_MAX_TOTALS] = {0};
+    bool used = false;
+
+    for (const struct connection *c = player->first_connection; c; c = c->next)
+        if (c->ops == ops && ops->report) {
+            ops->report(c, sums);
+            used = true;
+        }
+    for (guint k = 0; used && ops->totals[k] && player->sink->ops->metric; k++) {
+        g_autofree char *name = g_strdup_printf("%s_%s", ops->name, ops->totals[k]);
+        struct sink_metric metric = {name, "count", (double)sums[k]};
+
+        player->sink->ops->metric(player->sink->data, &metric);
+    }
+}
+
 static void report_totals(struct player *player)
 {
-    for (const struct connection *c = player->first_connection; c; c = c->next)
-        for (guint t = 0; transport_list[t]; t++)
-            if (transport_list[t] == c->ops && c->ops->report)
-                c->ops->report(c, &player->totals[t * TRANSPORT_MAX_TOTALS]);
     for (guint t = 0; transport_list[t]; t++)
-        for (guint k = 0; transport_list[t]->totals && transport_list[t]->totals[k]; k++) {
-            g_autofree char *name =
-                g_strdup_printf("%s_%s", transport_list[t]->name, transport_list[t]->totals[k]);
-            struct sink_metric metric = {name, "",
-                                         (double)player->totals[t * TRANSPORT_MAX_TOTALS + k]};
-
-            if (player->sink->ops->metric)
-                player->sink->ops->metric(player->sink->data, &metric);
-        }
+        report_transport(player, transport_list[t]);
 }
 
 void player_report(struct player *player, struct backend_result *result)
@@ -648,6 +652,5 @@ void player_clear(struct player *player)
     g_hash_table_unref(player->connections);
     g_ptr_array_unref(player->messages);
     g_free(player->groups);
-    g_free(player->totals);
     g_clear_error(&player->error);
 }

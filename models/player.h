@@ -41,7 +41,6 @@ struct player {
     uint64_t n_open_messages, n_open_tasks;
     uint64_t n_done, n_flows, n_finished, n_failed;
     int64_t delivered_bytes;
-    int64_t *totals; /* [transport][TRANSPORT_MAX_TOTALS] */
 };
 
 /* Hosts must be set up. Starts the roots. */

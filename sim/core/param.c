@@ -164,28 +164,33 @@ const char *param_unit(const struct param *param)
     return param->type == PARAM_CHOICE ? param->choices : units[param->type];
 }
 
-/* Levenshtein distance, for names below 64 characters. */
+/* Edit distance in which a swap of neighbours counts once (Damerau's), for short names. */
 static unsigned edit_distance(const char *a, const char *b)
 {
-    size_t n = strlen(b);
-    unsigned row[64];
+    enum { MOST = 64 };
+    size_t n = strlen(b), m = strlen(a);
+    unsigned rows[3][MOST], *two_ago = rows[0], *last = rows[1], *row = rows[2];
 
-    if (n >= G_N_ELEMENTS(row) || strlen(a) >= G_N_ELEMENTS(row))
+    if (n >= MOST || m >= MOST)
         return UINT_MAX;
     for (size_t j = 0; j <= n; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        unsigned diagonal = row[0];
-
+        last[j] = (unsigned)j;
+    for (size_t i = 1; i <= m; i++) {
         row[0] = (unsigned)i;
         for (size_t j = 1; j <= n; j++) {
-            unsigned replaced = diagonal + (g_ascii_tolower(a[i - 1]) != g_ascii_tolower(b[j - 1]));
+            char x = g_ascii_tolower(a[i - 1]), y = g_ascii_tolower(b[j - 1]);
 
-            diagonal = row[j];
-            row[j] = MIN(replaced, MIN(row[j], row[j - 1]) + 1);
+            row[j] = MIN(last[j - 1] + (x != y), MIN(last[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && x == g_ascii_tolower(b[j - 2]) && g_ascii_tolower(a[i - 2]) == y)
+                row[j] = MIN(row[j], two_ago[j - 2] + 1);
         }
+        unsigned *oldest = two_ago;
+
+        two_ago = last;
+        last = row;
+        row = oldest;
     }
-    return row[n];
+    return last[n];
 }
 
 const char *param_nearest(const char *wanted, const char *const *names, size_t n_names)
