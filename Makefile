@@ -65,7 +65,11 @@ $(BUILD)/tests/%: tests/%.c $(LIBRARY) $(have-deps)
 
 unit: $(UNIT)
 
-compare: all
+# from a fresh clone in one command: so it builds on all cores by itself
+parallel = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+
+compare: $(have-deps)
+	@$(parallel) all
 	$(BUILD)/weft compare --out results/compare
 
 ASAN := BUILD=build/asan OPTIMISE=-O1 \
@@ -73,12 +77,12 @@ ASAN := BUILD=build/asan OPTIMISE=-O1 \
 
 # all tests, and the C programs again in a build with sanitizers
 test: test-deps
-	@$(MAKE) --no-print-directory all unit
-	@$(MAKE) --no-print-directory $(ASAN) unit
+	@$(parallel) all unit
+	@$(parallel) $(ASAN) unit
 	@BUILD=$(BUILD) ASAN_BUILD=build/asan tests/run.sh
 
 asan:
-	@$(MAKE) --no-print-directory $(ASAN) all unit
+	@$(parallel) $(ASAN) all unit
 	@ASAN_BUILD=build/asan WEFT_TESTS=asan tests/run.sh
 
 bench: all
