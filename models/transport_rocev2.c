@@ -382,17 +382,25 @@ static inline struct packet *pull_by_recovery(struct rocev2 *roce, struct qp *qp
                                                          : pull_go_back_n(roce, qp, sender);
 }
 
-/* The gap after a packet: its wire bytes at the rate of now. Out of the way of those unpaced. */
+/*
+ * The gap after a packet: its wire bytes at the rate of now. A sender so slow that coalesced
+ * acknowledgements would come after its timeout asks for one with each packet. Out of the way of
+ * those unpaced.
+ */
 static G_GNUC_NO_INLINE struct packet *pull_paced(struct rocev2 *roce, struct qp *qp,
                                                   struct sender *sender)
 {
     int64_t now_ps = engine_now_ps(roce->connection.engine);
     struct packet *packet = pull_by_recovery(roce, qp, sender);
 
-    if (packet) {
-        roce->cc->sent(qp->rule, &qp->cc, now_ps, packet->bytes);
-        sender->not_before_ps = now_ps + units_transmission_ps(packet->bytes, qp->cc.rate_bps);
-    }
+    if (!packet)
+        return NULL;
+    roce->cc->sent(qp->rule, &qp->cc, now_ps, packet->bytes);
+    int64_t gap_ps = units_transmission_ps(packet->bytes, qp->cc.rate_bps);
+
+    if (gap_ps * config_of(roce)->ack_every > (roce->rto_ps - roce->rto_less_ps) / 2)
+        TRANSPORT_HEADER(struct header, packet)->ack_request = true;
+    sender->not_before_ps = now_ps + gap_ps;
     return packet;
 }
 
