@@ -399,7 +399,8 @@ static void compare_with_plain_events(const char *settings, uint64_t seed)
 
         if (kind & 1) /* whole microseconds fall together with ticks */
             now_ps =
-                (now_ps / US + (int64_t)random_below(&draws, (uint64_t)(step_ps / US) + 1)) * US;
+                ((now_ps + US - 1) / US + (int64_t)random_below(&draws, (uint64_t)(step_ps / US))) *
+                US;
         else
             now_ps += (int64_t)random_below(&draws, (uint64_t)step_ps);
         if (random_below(&draws, 8) == 0) {
