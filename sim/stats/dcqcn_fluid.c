@@ -4,10 +4,12 @@
 #include <gsl/gsl_odeiv2.h>
 #include <gsl/gsl_roots.h>
 #include <math.h>
+#include <stdint.h>
 
 #define LEAST_P    1e-12
 #define MOST_P     0.999
 #define MOST_DRIFT 1e4
+#define MOST_TICKS 100000
 
 /* --- what marking with probability p does to a flow of `rate` packets/s ----------------------- */
 
@@ -73,14 +75,16 @@ static double target_drift(double log_p, void *data)
     return fmax(log(raised), -MOST_DRIFT) - fmin(log(lowered), MOST_DRIFT);
 }
 
-static bool find_root(const struct dcqcn_fluid *fluid, double *p)
+typedef double drift(double log_p, void *fluid);
+
+static bool find_root(const struct dcqcn_fluid *fluid, drift *drift_at, double *p)
 {
-    gsl_function function = {target_drift, (void *)fluid};
+    gsl_function function = {drift_at, (void *)(uintptr_t)fluid};
     gsl_root_fsolver *solver;
     double low = log(LEAST_P * 2), high = log(MOST_P);
     int status = GSL_CONTINUE;
 
-    if (!(target_drift(low, (void *)fluid) > 0) || !(target_drift(high, (void *)fluid) < 0))
+    if (!(drift_at(low, function.params) > 0) || !(drift_at(high, function.params) < 0))
         return false;
     solver = gsl_root_fsolver_alloc(gsl_root_fsolver_brent);
     gsl_root_fsolver_set(solver, &function, low, high);
@@ -95,22 +99,28 @@ static bool find_root(const struct dcqcn_fluid *fluid, double *p)
     return status == GSL_SUCCESS;
 }
 
+/* The queue that marks with point->p. */
+static void find_queue(const struct dcqcn_fluid *fluid, struct dcqcn_fluid_point *point)
+{
+    double span_bytes = fluid->kmax_bytes - fluid->kmin_bytes;
+
+    point->pinned = point->p > fluid->pmax;
+    point->queue_bytes =
+        point->pinned ? fluid->kmax_bytes : fluid->kmin_bytes + point->p / fluid->pmax * span_bytes;
+}
+
 bool dcqcn_fluid_fixed_point(const struct dcqcn_fluid *fluid, struct dcqcn_fluid_point *point)
 {
     double rate = packets_per_s(fluid, fluid->capacity_bps) / fluid->n_flows;
 
     *point = (struct dcqcn_fluid_point){.rate_bps = fluid->capacity_bps / fluid->n_flows};
-    if (!find_root(fluid, &point->p))
+    if (!find_root(fluid, target_drift, &point->p))
         return false;
     struct pull pull = pull_of(fluid, point->p, rate);
 
     point->alpha = pull.alpha;
     point->target_bps = point->rate_bps + gap_of(fluid, &pull) * 8 * fluid->packet_bytes;
-    point->pinned = point->p > fluid->pmax;
-    point->queue_bytes =
-        point->pinned
-            ? fluid->kmax_bytes
-            : fluid->kmin_bytes + point->p / fluid->pmax * (fluid->kmax_bytes - fluid->kmin_bytes);
+    find_queue(fluid, point);
     return true;
 }
 
@@ -123,6 +133,60 @@ double dcqcn_fluid_small_p(const struct dcqcn_fluid *fluid)
 
     return cbrt(packets_per_s(fluid, fluid->ai_bps) * n * n / (fluid->alpha_timer_s * c * c) *
                 increase * increase);
+}
+
+/* --- cycle by cycle --------------------------------------------------------------------------- */
+
+struct cycle {    /* between two cuts of a flow */
+    double per_s; /* cycles a second */
+    double kept;  /* mean of 2^-n: what is left of a cut's distance at the next */
+    double added; /* mean additive increase, in R_AI */
+};
+
+static struct cycle cycle_of(const struct dcqcn_fluid *fluid, double marks_per_s)
+{
+    struct cycle cycle = {.per_s = 1 / (fluid->notify_s + 1 / marks_per_s)};
+    double reached = 1;
+
+    for (double n = 0; reached > 1e-12 && n < MOST_TICKS; n++) {
+        double exposed_s = (n + 1) * fluid->increase_timer_s - fluid->notify_s;
+        double next = exp(-marks_per_s * fmax(exposed_s, 0)), k = n - fluid->threshold;
+
+        cycle.kept += (reached - next) * exp2(-n);
+        cycle.added += k > 0 ? (reached - next) * (k - 1 + exp2(-k)) : 0;
+        reached = next;
+    }
+    return cycle;
+}
+
+static double alpha_of(const struct dcqcn_fluid *fluid, const struct cycle *cycle)
+{
+    return fmin(fluid->alpha_timer_s * cycle->per_s, 1);
+}
+
+/* Gain of a cycle over its loss, as a logarithm. */
+static double cycle_drift(double log_p, void *data)
+{
+    const struct dcqcn_fluid *fluid = data;
+    double rate_bps = fluid->capacity_bps / fluid->n_flows;
+    struct cycle cycle = cycle_of(fluid, exp(log_p) * packets_per_s(fluid, rate_bps));
+    double gained = fluid->ai_bps * cycle.added;
+    double lost = rate_bps * alpha_of(fluid, &cycle) / 2 * cycle.kept;
+
+    return fmax(log(gained), -MOST_DRIFT) - fmax(log(lost), -MOST_DRIFT);
+}
+
+bool dcqcn_fluid_cycle_point(const struct dcqcn_fluid *fluid, struct dcqcn_fluid_point *point)
+{
+    *point = (struct dcqcn_fluid_point){.rate_bps = fluid->capacity_bps / fluid->n_flows};
+    if (!find_root(fluid, cycle_drift, &point->p))
+        return false;
+    struct cycle cycle = cycle_of(fluid, point->p * packets_per_s(fluid, point->rate_bps));
+
+    point->alpha = alpha_of(fluid, &cycle);
+    point->target_bps = point->rate_bps * (1 + point->alpha / 2 * cycle.kept);
+    find_queue(fluid, point);
+    return true;
 }
 
 /* --- over time -------------------------------------------------------------------------------- */

@@ -44,8 +44,21 @@ struct dcqcn_fluid_point {
     bool pinned;
 };
 
-/* The exact root, by Brent's method; false if there is none (no increase, or no feedback). */
+/* The exact root of the equations, by Brent's method; false if there is none (no increase, or no
+ * feedback). */
 bool dcqcn_fluid_fixed_point(const struct dcqcn_fluid *fluid, struct dcqcn_fluid_point *point);
+
+/*
+ * The fixed point cycle by cycle, without the fluid's closure. The fluid multiplies the mean
+ * distance to the target by the mean number of increases; in truth the two belong together: a tick
+ * halves the distance, so the first ticks after a cut do most, and a cut of rate R that is followed
+ * by n ticks costs but R alpha / 2 / 2^n. A cycle is a CNP, tau without one, then an exponential
+ * time of mean 1 / (p R); the timer's n-th tick is reached with probability exp(-p R max(0, n T -
+ * tau)); ticks above F gain R_AI (k - 1 + 2^-k), k = n - F. p is where a cycle's loss is its gain.
+ * Leaves out: the byte counter (its 10 MB take longer than a cycle), hyper increase, fluctuations
+ * of the queue and of the rate within a cycle. Source: our own.
+ */
+bool dcqcn_fluid_cycle_point(const struct dcqcn_fluid *fluid, struct dcqcn_fluid_point *point);
 
 /* What the root is for small p: cube root of R_AI N^2 / (tau' C^2) (1/B + N/(T C))^2. */
 double dcqcn_fluid_small_p(const struct dcqcn_fluid *fluid);

@@ -105,6 +105,27 @@ static void it_settles_at_the_fixed_point(void **state)
     assert_true(fabs(fine / coarse - 1) < 0.001);
 }
 
+/*
+ * By hand at 40G, N = 8: R = 625,000 packets/s. With p = 5.73e-3 a mark comes each 279.2 us: a
+ * cycle is 329.2 us, alpha 55 / 329.2 = 0.1671; q = exp(-55 / 279.2) = 0.8212 a tick, the first
+ * with exp(-5 / 279.2) = 0.9823. Lost: 5G 0.1671 / 2 x [0.0177 + 0.9823 x 0.1788 x 0.5 / (1 -
+ * 0.4106)] = 5G 0.0836 x 0.1667 = 69.6 Mb/s. Gained: 40M x 0.9823 x 0.8212^4 x 0.1788 x [0.8212^2 /
+ * 0.1788^2 + 0.4106 / (1 - 0.4106)] = 40M x 0.07988 x 21.79 = 69.6 Mb/s.
+ */
+static void the_cycle_point_by_hand(void **state)
+{
+    struct dcqcn_fluid fluid = paper(40e9, 8);
+    struct dcqcn_fluid_point point;
+
+    (void)state;
+    assert_true(dcqcn_fluid_cycle_point(&fluid, &point));
+    assert_true(fabs(point.p / 5.73e-3 - 1) < 0.001);
+    assert_true(fabs(point.alpha / 0.1671 - 1) < 0.001);
+    assert_true(fabs(point.queue_bytes - (5e3 + 195e3 * point.p / 0.01)) < 1);
+    fluid.ai_bps = 0;
+    assert_false(dcqcn_fluid_cycle_point(&fluid, &point));
+}
+
 static void without_increase_there_is_no_point(void **state)
 {
     struct dcqcn_fluid fluid = paper(40e9, 8);
@@ -137,6 +158,7 @@ int main(void)
         cmocka_unit_test(fixed_points_of_the_table),
         cmocka_unit_test(the_fixed_point_rests),
         cmocka_unit_test(it_settles_at_the_fixed_point),
+        cmocka_unit_test(the_cycle_point_by_hand),
         cmocka_unit_test(without_increase_there_is_no_point),
         cmocka_unit_test(a_byte_counter_of_zero_is_none),
     };
