@@ -292,9 +292,14 @@ static void test_cnp_interval(void **state)
  * since each packet asks for its acknowledgement. */
 static void test_a_slow_sender_does_not_time_out(void **state)
 {
-    static const char *const keys[] = {
-        "window=0B", "cc=dcqcn", "dcqcn_cnp_interval=0ps", "dcqcn_decrease_interval=0ps",
-        "dcqcn_g=0", NULL};
+    static const char *const keys[] = {"window=0B",
+                                       "cc=dcqcn",
+                                       "dcqcn_cnp_interval=0ps",
+                                       "dcqcn_decrease_interval=0ps",
+                                       "dcqcn_g=0",
+                                       "dcqcn_increase_timer=10s",
+                                       "dcqcn_byte_counter=0B",
+                                       NULL};
     struct wire wire;
 
     (void)state;
