@@ -13,6 +13,14 @@
 #include "models/cc.h"
 #include "sim/core/units.h"
 
+struct aimd {
+    int64_t alpha;             /* parts per trillion */
+    int64_t n_acked, n_marked; /* in the present observation window */
+    int64_t window_packets;    /* length of the observation window, packets */
+    int64_t hold;              /* acknowledged packets until the next cut is allowed */
+};
+G_STATIC_ASSERT(sizeof(struct aimd) <= CC_AIMD_STATE_BYTES);
+
 static void clamp(const struct cc_rule *rule, struct cc *cc)
 {
     if (cc->window < rule->least)
@@ -21,42 +29,47 @@ static void clamp(const struct cc_rule *rule, struct cc *cc)
         cc->window = rule->most;
 }
 
-static void begin_observation(struct cc *cc)
+static void begin_observation(const struct cc *cc, struct aimd *state)
 {
-    cc->n_acked = cc->n_marked = 0;
-    cc->window_packets = (cc->window + CC_ONE - 1) / CC_ONE;
+    state->n_acked = state->n_marked = 0;
+    state->window_packets = (cc->window + CC_ONE - 1) / CC_ONE;
 }
 
 static void start(const struct cc_rule *rule, struct cc *cc)
 {
-    *cc = (struct cc){.window = rule->initial, .alpha = UNITS_PPT};
-    begin_observation(cc);
+    *cc = (struct cc){.window = rule->initial};
+    *CC_STATE(struct aimd, cc) = (struct aimd){.alpha = UNITS_PPT};
+    begin_observation(cc, CC_STATE(struct aimd, cc));
 }
 
 /* Cuts the window and lets one window of acknowledgements pass before the next cut. */
 static void cut(const struct cc_rule *rule, struct cc *cc, int64_t share_ppt)
 {
-    if (cc->hold > 0)
+    struct aimd *state = CC_STATE(struct aimd, cc);
+
+    if (state->hold > 0)
         return;
-    cc->hold = (cc->window + CC_ONE - 1) / CC_ONE;
+    state->hold = (cc->window + CC_ONE - 1) / CC_ONE;
     cc->window -= (int64_t)((__int128)cc->window * share_ppt / UNITS_PPT);
     clamp(rule, cc);
 }
 
 static void heard(const struct cc_rule *rule, struct cc *cc, const struct cc_ack *ack)
 {
-    cc->n_acked += ack->n_acked;
-    cc->n_marked += ack->n_marked;
-    cc->hold = cc->hold > ack->n_acked ? cc->hold - ack->n_acked : 0;
-    if (cc->n_acked >= cc->window_packets && cc->n_acked > 0) {
-        int64_t marked = cc->n_marked < cc->n_acked ? cc->n_marked : cc->n_acked;
-        int64_t share = (int64_t)((__int128)marked * UNITS_PPT / cc->n_acked);
+    struct aimd *state = CC_STATE(struct aimd, cc);
 
-        cc->alpha += (int64_t)((__int128)(share - cc->alpha) * rule->gain / UNITS_PPT);
-        begin_observation(cc);
+    state->n_acked += ack->n_acked;
+    state->n_marked += ack->n_marked;
+    state->hold = state->hold > ack->n_acked ? state->hold - ack->n_acked : 0;
+    if (state->n_acked >= state->window_packets && state->n_acked > 0) {
+        int64_t marked = state->n_marked < state->n_acked ? state->n_marked : state->n_acked;
+        int64_t share = (int64_t)((__int128)marked * UNITS_PPT / state->n_acked);
+
+        state->alpha += (int64_t)((__int128)(share - state->alpha) * rule->gain / UNITS_PPT);
+        begin_observation(cc, state);
     }
     if (ack->n_marked > 0) {
-        cut(rule, cc, rule->halve ? UNITS_PPT / 2 : cc->alpha / 2);
+        cut(rule, cc, rule->halve ? UNITS_PPT / 2 : state->alpha / 2);
     } else if (ack->was_limited) {
         cc->window += ack->n_acked * rule->increase * CC_ONE / cc->window;
         clamp(rule, cc);
@@ -72,8 +85,8 @@ static void lost(const struct cc_rule *rule, struct cc *cc)
 static void timeout(const struct cc_rule *rule, struct cc *cc)
 {
     cc->window = rule->least;
-    cc->hold = 0;
-    begin_observation(cc);
+    CC_STATE(struct aimd, cc)->hold = 0;
+    begin_observation(cc, CC_STATE(struct aimd, cc));
 }
 
 const struct cc_ops cc_aimd = {

@@ -74,7 +74,7 @@ struct path {
     /* sender, on acknowledgements and timers */
     struct connection *connection;
     uint32_t lost_first, lost_last; /* CSNs to resend here, linked through csn.next */
-    struct cc cc;
+    CC_WITH_STATE(CC_AIMD_STATE_BYTES);
     int64_t srtt_ps;
     int64_t deadline_ps, timer_ps;
     struct event timer;

@@ -5,9 +5,11 @@
  * Modelled: queue pairs with 24-bit PSNs; a message split over the pairs or given to them in
  * rotation; a queue pair stays on one plane and one UDP source port; go-back-N with a NAK per
  * sequence error, duplicates, ACK coalescing; selective repeat as an option; the timeout
- * 4.096 us x 2^t with a retry limit; a window per connection in the place of congestion control.
- * Left out: reads and atomics, receiver-not-ready NAKs, end-to-end credits, congestion control
- * other than the window, the cost of queue pair and work-request processing.
+ * 4.096 us x 2^t with a retry limit, and IRN's short one for few packets in flight; a window per
+ * connection and, by `cc`, a rate per queue pair, with congestion notifications (CNP) from the
+ * receiver, at most one an interval and queue pair.
+ * Left out: reads and atomics, receiver-not-ready NAKs, end-to-end credits, the cost of queue pair
+ * and work-request processing.
  *
  * Go-back-N: the receiver takes packets in order only. On a gap it sends one NAK with the expected
  * PSN, and no other until that PSN has come (InfiniBand Architecture 1.x, 9.7.5; so a lost head of
@@ -39,7 +41,8 @@ enum { SPLIT, ROTATE };
 struct rocev2_config {
     struct transport_common common;
     int64_t queue_pairs, spread, window, recovery, nak, ack_every;
-    int64_t timeout_exponent, rto, rto_backoff, retry_limit;
+    int64_t timeout_exponent, rto, rto_low, rto_low_packets, rto_backoff, retry_limit;
+    struct cc_config cc;
 };
 
 /* A run of PSNs that carries (a part of) one message. */
@@ -72,7 +75,8 @@ struct qp {
     struct event timer;
     int64_t deadline_ps, timer_ps; /* when the timeout is due; when the timer event looks */
     int64_t n_retries;             /* timeouts in a row */
-    struct cc cc;
+    const struct cc_rule *rule;
+    CC_WITH_STATE(CC_STATE_BYTES);
     uint32_t source_port;
     bool failed;
     struct slot *slots; /* selective repeat: ring by PSN */
@@ -84,7 +88,8 @@ struct qp {
     int64_t last_offset; /* of the previous arrival from `expected` at that time, made absolute */
     bool nak_sent;
     int64_t n_unacknowledged;
-    uint64_t *received; /* selective repeat: bits by PSN, SR_RANGE of them */
+    int64_t notify_after_ps; /* no CNP before this instant */
+    uint64_t *received;      /* selective repeat: bits by PSN, SR_RANGE of them */
     uint64_t highest_received;
 };
 
@@ -93,12 +98,14 @@ struct rocev2 {
     uint32_t n_qps, turn;
     struct sender *senders;
     struct qp *qps;
-    struct cc_rule rule;
+    const struct cc_ops *cc;
+    struct cc_rule *rules; /* by NIC */
     int64_t rto_ps;
-    int64_t n_naks, n_nak_rewinds;
+    int64_t rto_less_ps; /* by how much the timeout for few packets in flight is shorter */
+    int64_t n_naks, n_nak_rewinds, n_cnps;
 };
 
-enum kind { KIND_DATA, KIND_ACK, KIND_NAK, KIND_SACK };
+enum kind { KIND_DATA, KIND_ACK, KIND_NAK, KIND_SACK, KIND_CNP };
 
 struct header {
     struct message *message;
@@ -163,17 +170,41 @@ static inline int64_t window_packets(const struct qp *qp)
     return qp->cc.window / CC_ONE;
 }
 
+/* IRN: the timeout is due earlier, but not before now, while few packets are in flight. */
+static int64_t due_by_flight_ps(const struct rocev2 *roce, const struct qp *qp)
+{
+    const struct rocev2_config *config = config_of(roce);
+    int64_t in_flight =
+        config->recovery == SELECTIVE_REPEAT ? qp->in_flight : (int64_t)(qp->next - qp->una);
+
+    if (in_flight > config->rto_low_packets)
+        return qp->deadline_ps;
+    return MAX(qp->deadline_ps - roce->rto_less_ps, engine_now_ps(roce->connection.engine));
+}
+
+/* When the timeout is due, as things are. */
+static inline int64_t due_ps(const struct rocev2 *roce, const struct qp *qp)
+{
+    return roce->rto_less_ps ? due_by_flight_ps(roce, qp) : qp->deadline_ps;
+}
+
+/* The timer looks at the timeout no later than it is due. */
+static inline void set_timer(struct rocev2 *roce, struct qp *qp)
+{
+    int64_t at_ps = due_ps(roce, qp);
+
+    if (!event_is_pending(&qp->timer) || qp->timer_ps > at_ps) {
+        qp->timer_ps = at_ps;
+        engine_timer_set(roce->connection.engine, &qp->timer, at_ps);
+    }
+}
+
 static void arm(struct rocev2 *roce, struct qp *qp)
 {
-    struct engine *engine = roce->connection.engine;
-
-    qp->deadline_ps = engine_now_ps(engine) + roce->rto_ps;
+    qp->deadline_ps = engine_now_ps(roce->connection.engine) + roce->rto_ps;
     if (config_of(roce)->rto_backoff)
         qp->deadline_ps += (roce->rto_ps << MIN(qp->n_retries, 6)) - roce->rto_ps;
-    if (!event_is_pending(&qp->timer) || qp->timer_ps > qp->deadline_ps) {
-        qp->timer_ps = qp->deadline_ps;
-        engine_timer_set(engine, &qp->timer, qp->timer_ps);
-    }
+    set_timer(roce, qp);
 }
 
 static void add_segment(struct qp *qp, struct message *message, uint64_t n_packets, int64_t bytes)
@@ -344,13 +375,41 @@ static struct packet *pull_selective(struct rocev2 *roce, struct qp *qp, struct 
                      last || psn + 1 < qp->highest || qp->in_flight >= window_packets(qp));
 }
 
+static inline struct packet *pull_by_recovery(struct rocev2 *roce, struct qp *qp,
+                                              struct sender *sender)
+{
+    return config_of(roce)->recovery == SELECTIVE_REPEAT ? pull_selective(roce, qp, sender)
+                                                         : pull_go_back_n(roce, qp, sender);
+}
+
+/*
+ * The gap after a packet: its wire bytes at the rate of now. A sender so slow that coalesced
+ * acknowledgements would come after its timeout asks for one with each packet. Out of the way of
+ * those unpaced.
+ */
+static G_GNUC_NO_INLINE struct packet *pull_paced(struct rocev2 *roce, struct qp *qp,
+                                                  struct sender *sender)
+{
+    int64_t now_ps = engine_now_ps(roce->connection.engine);
+    struct packet *packet = pull_by_recovery(roce, qp, sender);
+
+    if (!packet)
+        return NULL;
+    roce->cc->sent(qp->rule, &qp->cc, now_ps, packet->bytes);
+    int64_t gap_ps = units_transmission_ps(packet->bytes, qp->cc.rate_bps);
+
+    if (gap_ps * config_of(roce)->ack_every > (roce->rto_ps - roce->rto_less_ps) / 2)
+        TRANSPORT_HEADER(struct header, packet)->ack_request = true;
+    sender->not_before_ps = now_ps + gap_ps;
+    return packet;
+}
+
 static struct packet *pull(struct connection *connection, struct sender *sender)
 {
     struct rocev2 *roce = (struct rocev2 *)connection;
     struct qp *qp = &roce->qps[sender->index];
 
-    return config_of(roce)->recovery == SELECTIVE_REPEAT ? pull_selective(roce, qp, sender)
-                                                         : pull_go_back_n(roce, qp, sender);
+    return qp->cc.rate_bps ? pull_paced(roce, qp, sender) : pull_by_recovery(roce, qp, sender);
 }
 
 /* Drops segments that lie wholly below una; messages without a segment left are acknowledged. */
@@ -372,10 +431,12 @@ static void settle_segments(struct rocev2 *roce, struct qp *qp)
 /* Everything below `cumulative` has arrived. */
 static void advance(struct rocev2 *roce, struct qp *qp, uint64_t cumulative)
 {
-    struct cc_ack ack = {.now_ps = engine_now_ps(roce->connection.engine),
-                         .n_acked = (int64_t)(cumulative - qp->una)};
+    if (roce->cc->heard) {
+        struct cc_ack ack = {.now_ps = engine_now_ps(roce->connection.engine),
+                             .n_acked = (int64_t)(cumulative - qp->una)};
 
-    cc_fixed.heard(&roce->rule, &qp->cc, &ack);
+        roce->cc->heard(qp->rule, &qp->cc, &ack);
+    }
     qp->una = cumulative;
     if (qp->next < cumulative)
         qp->next = cumulative;
@@ -449,10 +510,16 @@ static void hear(struct rocev2 *roce, const struct header *header)
 
     if (qp->failed)
         return;
+    if (header->kind == KIND_CNP) {
+        roce->cc->notified(qp->rule, &qp->cc, engine_now_ps(roce->connection.engine));
+        return;
+    }
     if (config_of(roce)->recovery == SELECTIVE_REPEAT)
         hear_selective(roce, qp, header);
     else
         hear_go_back_n(roce, qp, header);
+    if (roce->rto_less_ps && event_is_pending(&qp->timer))
+        set_timer(roce, qp);
     host_ready(&roce->connection, &roce->senders[header->qp]);
 }
 
@@ -478,19 +545,20 @@ static void timer_fires(struct event_queue *queue, struct event *event)
 
     if (qp->una >= qp->highest) /* all acknowledged */
         return;
-    if (engine_now_ps(engine) < qp->deadline_ps) { /* progress since it was set */
-        qp->timer_ps = qp->deadline_ps;
-        engine_timer_set(engine, &qp->timer, qp->timer_ps);
+    struct rocev2 *roce = (struct rocev2 *)segment_at(qp, 0)->message->connection;
+
+    if (engine_now_ps(engine) < due_ps(roce, qp)) { /* progress since it was set */
+        set_timer(roce, qp);
         return;
     }
-    struct rocev2 *roce = (struct rocev2 *)segment_at(qp, 0)->message->connection;
 
     segment_at(qp, 0)->message->timeouts++;
     if (++qp->n_retries > config_of(roce)->retry_limit) {
         fail_qp(roce, qp);
         return;
     }
-    cc_fixed.timeout(&roce->rule, &qp->cc);
+    if (roce->cc->timeout)
+        roce->cc->timeout(qp->rule, &qp->cc);
     if (config_of(roce)->recovery == SELECTIVE_REPEAT)
         rewind_all(qp);
     else
@@ -601,13 +669,38 @@ static void take_selective(struct rocev2 *roce, struct qp *qp, uint32_t nic,
         roce->connection.engine->up->delivered(header->message);
 }
 
+/* Notification point: a marked packet of this queue pair has arrived. */
+static G_GNUC_NO_INLINE void notify(struct rocev2 *roce, struct qp *qp, uint32_t nic,
+                                    uint16_t index)
+{
+    int64_t now_ps = engine_now_ps(roce->connection.engine);
+
+    if (now_ps < qp->notify_after_ps)
+        return;
+    struct packet *packet = host_reply_packet(&roce->connection, nic, qp->source_port,
+                                              (uint32_t)config_of(roce)->cc.cnp_bytes);
+    struct header *header = TRANSPORT_HEADER(struct header, packet);
+
+    packet->class = PACKET_CONTROL;
+    memset(header, 0, sizeof *header);
+    header->qp = index;
+    header->kind = KIND_CNP;
+    qp->notify_after_ps = now_ps + roce->rules[nic].notify_interval_ps;
+    roce->n_cnps++;
+    host_control(roce->connection.dst, nic, packet);
+}
+
 static void receive(struct connection *connection, struct packet *packet)
 {
     struct rocev2 *roce = (struct rocev2 *)connection;
-    struct header header = *TRANSPORT_HEADER(struct header, packet);
+    const struct header *carried = TRANSPORT_HEADER(struct header, packet);
+    struct header header;
     bool marked = packet->ecn == PACKET_CE;
     uint32_t payload = packet->payload;
 
+    memcpy(&header, carried, offsetof(struct header, bits));
+    if (header.kind == KIND_SACK)
+        memcpy(header.bits, carried->bits, sizeof header.bits);
     packet_give(&connection->engine->pool, packet);
     if (header.kind != KIND_DATA) {
         hear(roce, &header);
@@ -617,6 +710,8 @@ static void receive(struct connection *connection, struct packet *packet)
     uint32_t nic = roce->senders[header.qp].nic;
 
     header.message->marked_packets += marked;
+    if (marked && roce->cc->notified)
+        notify(roce, qp, nic, header.qp);
     if (config_of(roce)->recovery == SELECTIVE_REPEAT)
         take_selective(roce, qp, nic, &header, payload);
     else
@@ -624,6 +719,23 @@ static void receive(struct connection *connection, struct packet *packet)
 }
 
 /* --- set-up ----------------------------------------------------------------------------------- */
+
+static int64_t rto_of(const struct rocev2_config *config)
+{
+    return config->rto ? config->rto : INT64_C(4096000) << config->timeout_exponent;
+}
+
+static gboolean check(const void *values, GError **error)
+{
+    const struct rocev2_config *config = values;
+
+    if (config->rto_low <= rto_of(config))
+        return TRUE;
+    g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                "rto_low: is the timeout for few packets in flight and at most the other one "
+                "(rto, or 4.096us x 2^timeout_exponent)");
+    return FALSE;
+}
 
 static void open_qp(struct rocev2 *roce, uint32_t index, struct random_stream *draws, uint32_t base)
 {
@@ -634,7 +746,21 @@ static void open_qp(struct rocev2 *roce, uint32_t index, struct random_stream *d
     engine_timer_init(roce->connection.engine, &qp->timer, timer_fires);
     qp->source_port = FIRST_PORT + (uint32_t)random_below(draws, N_PORTS);
     qp->last_offset = -1;
-    cc_fixed.start(&roce->rule, &qp->cc);
+    qp->rule = &roce->rules[roce->senders[index].nic];
+    roce->cc->start(qp->rule, &qp->cc);
+}
+
+static void derive_rules(struct rocev2 *roce)
+{
+    const struct rocev2_config *config = config_of(roce);
+    int64_t window = config->window / config->common.payload / config->queue_pairs;
+
+    roce->cc = cc_list[config->cc.kind];
+    roce->rules = g_new0(struct cc_rule, roce->connection.n_nics);
+    for (uint32_t nic = 0; nic < roce->connection.n_nics; nic++) {
+        roce->rules[nic].initial = CC_ONE * (config->window == 0 ? OPEN_WINDOW : MAX(window, 1));
+        roce->cc->derive(&config->cc, roce->connection.src->nics[nic].rate_bps, &roce->rules[nic]);
+    }
 }
 
 static void open(struct connection *connection)
@@ -643,13 +769,13 @@ static void open(struct connection *connection)
     const struct rocev2_config *config = connection->config;
     struct random_stream draws =
         random_stream(connection->engine->seed, RANDOM_ENTROPY, connection->key);
-    int64_t window = config->window / config->common.payload / config->queue_pairs;
 
     roce->n_qps = (uint32_t)config->queue_pairs;
     roce->senders = g_new0(struct sender, roce->n_qps);
     roce->qps = g_new0(struct qp, roce->n_qps);
-    roce->rule.initial = CC_ONE * (config->window == 0 ? OPEN_WINDOW : MAX(window, 1));
-    roce->rto_ps = config->rto ? config->rto : INT64_C(4096000) << config->timeout_exponent;
+    derive_rules(roce);
+    roce->rto_ps = rto_of(config);
+    roce->rto_less_ps = config->rto_low ? roce->rto_ps - config->rto_low : 0;
     uint32_t base = (uint32_t)random_below(&draws, connection->n_nics);
 
     for (uint32_t index = 0; index < roce->n_qps; index++)
@@ -673,9 +799,10 @@ static void close_connection(struct connection *connection)
     }
     g_free(roce->senders);
     g_free(roce->qps);
+    g_free(roce->rules);
 }
 
-static const char *const totals[] = {"naks_sent", "rewinds_on_nak", NULL};
+static const char *const totals[] = {"naks_sent", "rewinds_on_nak", "cnps_sent", NULL};
 
 static void report(const struct connection *connection, int64_t *sums)
 {
@@ -683,6 +810,7 @@ static void report(const struct connection *connection, int64_t *sums)
 
     sums[0] += roce->n_naks;
     sums[1] += roce->n_nak_rewinds;
+    sums[2] += roce->n_cnps;
 }
 
 static const struct param rocev2_params[] = {
@@ -697,9 +825,9 @@ static const struct param rocev2_params[] = {
           "A message is split over the queue pairs, or messages rotate over them.",
           "facts.md 3.5 (SIGCOMM 2024)"),
     PARAM(BYTES, struct rocev2_config, window, "512KiB", "0B", NULL, NULL,
-          "Bytes a connection may have unacknowledged, shared evenly by its queue pairs; 0: no "
-          "window.",
-          "our choice: one BDP at 400G and 10 us (facts.md 9.8)"),
+          "Bytes a connection may have unacknowledged, shared evenly by its queue pairs (IRN's BDP "
+          "cap, with selective repeat); 0: no window.",
+          "our choice: one BDP at 400G and 10 us (facts.md 9.8); IRN: about 110 packets at 40G"),
     PARAM(CHOICE, struct rocev2_config, recovery, "go_back_n", NULL, NULL,
           "go_back_n|selective_repeat", "What is sent again after a gap.", "facts.md 3.3, 3.6"),
     PARAM(CHOICE, struct rocev2_config, nak, "once", NULL, NULL, "once|descent",
@@ -712,22 +840,30 @@ static const struct param rocev2_params[] = {
           "t of the timeout 4.096 us x 2^t.",
           "facts.md 3.3: the effective least is some ms, so 10 = 4.2 ms; NCCL sets 20 = 4.3 s"),
     PARAM(TIME, struct rocev2_config, rto, "0ps", "0ps", "100s", NULL,
-          "The timeout itself; 0: from timeout_exponent.", "our choice"),
+          "The timeout itself; 0: from timeout_exponent.",
+          "our choice; IRN's RTO_high: 320us (facts.md 3.6 [M])"),
+    PARAM(TIME, struct rocev2_config, rto_low, "0ps", "0ps", "100s", NULL,
+          "The timeout while at most rto_low_packets are in flight; 0: the same.",
+          "our choice: NICs have one; IRN's RTO_low: 100us (facts.md 3.6 [M])"),
+    PARAM(NUMBER, struct rocev2_config, rto_low_packets, "3", "0", "1000000", NULL,
+          "Packets in flight up to which rto_low is used.", "IRN's N (facts.md 3.6 [M])"),
     PARAM(BOOL, struct rocev2_config, rto_backoff, "off", NULL, NULL, NULL,
           "Double the timeout each time it expires in a row, at most 64 times.",
           "InfiniBand has a fixed timeout"),
     PARAM(NUMBER, struct rocev2_config, retry_limit, "7", "0", "1000000", NULL,
           "Timeouts in a row after which the queue pair fails.", "facts.md 3.3: NCCL_IB_RETRY_CNT"),
+    CC_PARAMS(struct rocev2_config),
     PARAM_END,
 };
 
 const struct transport_ops transport_rocev2 = {
     .name = "rocev2",
-    .summary = "RoCEv2 reliable connections: go-back-N or selective repeat, fixed window.",
+    .summary = "RoCEv2 reliable connections: go-back-N or selective repeat, window, DCQCN.",
     .source = "InfiniBand Architecture, annex A17; facts.md 3",
     .config_size = sizeof(struct rocev2_config),
     .params = rocev2_params,
     .connection_size = sizeof(struct rocev2),
+    .check = check,
     .open = open,
     .close = close_connection,
     .post = post,

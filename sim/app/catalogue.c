@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/catalogue.h"
+#include "models/cc.h"
 #include "models/fabric.h"
 #include "models/node.h"
 #include "models/queue.h"
@@ -22,6 +23,7 @@ CATALOGUE_AT(workload_at, struct workload_ops, workload_list)
 CATALOGUE_AT(queue_at, struct queue_ops, queue_list)
 CATALOGUE_AT(route_at, struct route_ops, route_list)
 CATALOGUE_AT(node_at, struct node_ops, node_list)
+CATALOGUE_AT(cc_at, struct cc_ops, cc_list)
 CATALOGUE_AT(backend_at, struct backend_ops, scenario_backends)
 
 const struct catalogue catalogue_list[] = {
@@ -31,6 +33,7 @@ const struct catalogue catalogue_list[] = {
     {"queues", "queue.kind", queue_at},
     {"routes", "route.kind", route_at},
     {"nodes", "host.node", node_at},
+    {"congestion controls", "transport.cc", cc_at},
     {"backends", "run.backend", backend_at},
     {NULL, NULL, NULL},
 };

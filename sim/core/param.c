@@ -105,11 +105,21 @@ static gboolean in_range(const struct param *param, int64_t value, const char *t
     return FALSE;
 }
 
+/* Not for texts: there, "auto" is a text. */
+static bool may_be_auto(const struct param *param)
+{
+    return param->type != PARAM_TEXT && strcmp(param->value, "auto") == 0;
+}
+
 gboolean param_set(const struct param *param, void *config, const char *text, GError **error)
 {
     const char *why = NULL;
     int64_t value = 0;
 
+    if (may_be_auto(param) && strcmp(text, "auto") == 0) {
+        *number_at(param, config) = PARAM_AUTO;
+        return TRUE;
+    }
     switch (param->type) {
     case PARAM_TEXT:
         g_free(*text_at(param, config));
@@ -144,6 +154,8 @@ char *param_get(const struct param *param, const void *config)
     if (param->type == PARAM_TEXT)
         return g_strdup(*(char *const *)(const void *)base);
     memcpy(&value, base, sizeof value);
+    if (may_be_auto(param) && value == PARAM_AUTO)
+        return g_strdup("auto");
     if (param->type == PARAM_BOOL)
         return g_strdup(value ? "on" : "off");
     if (param->type == PARAM_CHOICE) {

@@ -25,13 +25,19 @@ struct param {
     const char *name;
     enum param_type type;
     size_t offset;       /* of the value in the configuration */
-    const char *value;   /* the default, as a user would type it */
+    const char *value;   /* the default, as a user would type it; "auto": see PARAM_AUTO */
     const char *least;   /* range, as typed; NULL: 0 */
     const char *most;    /* range, as typed; NULL: no limit */
     const char *choices; /* "a|b|c", for PARAM_CHOICE */
     const char *help;    /* one sentence */
     const char *source; /* where the default is from; "our choice: why" when nobody published one */
 };
+
+/*
+ * A row whose default is "auto" takes this word, whatever its range, and keeps PARAM_AUTO: another
+ * parameter decides, as its help says.
+ */
+#define PARAM_AUTO INT64_MIN
 
 /* A row for member `member` of `struct type`; the rest in order of the fields above. */
 #define PARAM(type_, struct_, member_, value_, least_, most_, choices_, help_, source_)            \

@@ -28,6 +28,7 @@ struct wire {
     int64_t busy_until_ps[4 * WIRE_MAX_NICS];
     struct event ready[4 * WIRE_MAX_NICS];
     uint64_t lose_data, lose_control; /* masks */
+    uint64_t mark_data;               /* likewise: arrives with a congestion mark */
     bool dead[WIRE_MAX_NICS];
     uint64_t n_data, n_control, n_lost, n_arrivals;
     struct connection *connection;
@@ -71,6 +72,8 @@ void engine_send(struct engine *engine, uint32_t port, struct packet *packet)
 
     wire->busy_until_ps[port] =
         engine->events.now_ps + units_transmission_ps(packet->bytes, wire->rate_bps);
+    if (data && number < 64 && wire->mark_data >> number & 1)
+        packet->ecn = PACKET_CE;
     if ((number < 64 && mask >> number & 1) || wire->dead[port / 2]) {
         wire->n_lost++;
         packet_give(&engine->pool, packet);

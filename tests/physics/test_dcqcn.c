@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * DCQCN with the paper's set, N flows of 1000 B packets through one port with RED (5 KB, 200 KB,
+ * 1 %), against its fixed points (facts.md 9.1).
+ *
+ * The queue is taken at the ends: from 150 ms on, a packet of 100 B a 97 us from a host of its own
+ * waits behind the queue, end - start - idle time, times the rate; less the half packet that is in
+ * service when it comes, as RED does not count that one. A quantity of the network, not of our
+ * code, and as good as the time average: 97 us has no relation to any clock here.
+ *
+ * Two predictions, neither fitted. The fluid model's q* = Kmin + p* / Pmax (Kmax - Kmin) multiplies
+ * means that belong together and lies 8 to 25 % low (sim/stats/dcqcn_fluid.h says why); the balance
+ * of one cycle, made of the same constants without that, is met within 10 %.
+ *
+ *   C, N      fluid      cycle      packets (3 seeds)
+ *   40G, 2    20.2 KB    23.9 KB    23.3 to 24.2 KB
+ *   40G, 4    41.8 KB    51.1 KB    51.9 to 52.6 KB
+ *   100G, 2    9.65 KB   10.8 KB    10.4 to 10.8 KB
+ *   100G, 8   32.7 KB    39.6 KB    40.1 to 40.8 KB
+ *   400G, 8    9.65 KB   10.8 KB    11.1 KB
+ *   400G, 64  71.9 KB    89.1 KB    88.2 KB
+ *   40G, 8    93.8 KB    117 KB     swings: at 117 KB the queue's own spread of 75 KB reaches Kmax,
+ *                                   where every packet is marked and all flows are cut at once
+ *   40G, 16   p* above Pmax: no queue gives it; swings about Kmax
+ */
+// clang-format off
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+// clang-format on
+#include "sim/stats/dcqcn_fluid.h"
+#include "sim/stats/stats.h"
+#include "tests/physics/play.h"
+#include <math.h>
+
+#define PACKET_BYTES 1000
+#define WARM_US      150000
+#define PROBE_US     97
+#define PROBE_BYTES  100
+
+struct outcome {
+    double mean, sd, least, most; /* queue in bytes */
+    double fairness;              /* Jain's index of the flows' packets */
+    int64_t marked;
+};
+
+static char *list_flows(int n_flows, int n_probes)
+{
+    GString *text = g_string_new("workload.flows=");
+
+    for (int i = 1; i <= n_flows; i++)
+        g_string_append_printf(text, "%d>0 1TB; ", i);
+    for (int i = 0; i < n_probes; i++)
+        g_string_append_printf(text, "%s%d>0 %dB start=%dus transport=probe", i ? "; " : "",
+                               n_flows + 1, PROBE_BYTES, WARM_US + i * PROBE_US);
+    return g_string_free(text, FALSE);
+}
+
+/* Waiting bytes that a probe met. */
+static double queue_met(const struct sink_flow *flow, int64_t rate_bps)
+{
+    double waited_ps = (double)(flow->end_receiver_ps - flow->start_ps - flow->ideal_ps);
+
+    return waited_ps * (double)rate_bps / 8e12 - PACKET_BYTES / 2.0;
+}
+
+static struct outcome digest(const struct play *played, int n_flows, int64_t rate_bps)
+{
+    g_autoptr(GArray) queue = g_array_new(FALSE, FALSE, sizeof(double));
+    g_autoptr(GArray) packets = g_array_new(FALSE, FALSE, sizeof(double));
+    struct outcome outcome = {.least = INFINITY, .most = -INFINITY, .marked = played->marked};
+
+    for (guint i = 0; i < played->flows->len; i++) {
+        const struct sink_flow *flow = play_flow_of(played, i);
+        double value = i < (guint)n_flows ? (double)flow->packets : queue_met(flow, rate_bps);
+
+        if (i >= (guint)n_flows && flow->status != SINK_FINISHED)
+            continue; /* a probe that was under way at the end */
+        g_array_append_val(i < (guint)n_flows ? packets : queue, value);
+        if (i >= (guint)n_flows) {
+            outcome.least = fmin(outcome.least, value);
+            outcome.most = fmax(outcome.most, value);
+        }
+    }
+    outcome.mean = stats_mean((const double *)(void *)queue->data, queue->len);
+    outcome.sd = stats_sd((const double *)(void *)queue->data, queue->len);
+    outcome.fairness = stats_jain((const double *)(void *)packets->data, packets->len);
+    return outcome;
+}
+
+static struct outcome run(int64_t gbps, int n_flows, int measured_ms, uint64_t seed,
+                          const char *kmax, const char *pmax)
+{
+    g_autofree char *hosts = g_strdup_printf("topology.hosts=%d", n_flows + 2);
+    g_autofree char *rate = g_strdup_printf("topology.link_rate=%dGbps", (int)gbps);
+    g_autofree char *flows = list_flows(n_flows, measured_ms * 1000 / PROBE_US);
+    g_autofree char *end = g_strdup_printf("run.end=%dms", WARM_US / 1000 + measured_ms);
+    g_autofree char *kmax_text = g_strdup_printf("queue.kmax=%s", kmax);
+    g_autofree char *pmax_text = g_strdup_printf("queue.pmax=%s", pmax);
+    const char *settings[] = {"topology.kind=star",
+                              hosts,
+                              rate,
+                              "topology.link_delay=1us",
+                              "topology.switch_latency=0ns",
+                              "workload.kind=list",
+                              flows,
+                              "transport.name=rocev2",
+                              "transport.payload=918B",
+                              "transport.header=82B",
+                              "transport.window=0B",
+                              "transport.cc=dcqcn",
+                              "transport.dcqcn_set=sigcomm15",
+                              "transport:probe.name=rocev2",
+                              "transport:probe.header=0B",
+                              "queue.kind=red",
+                              "queue.kmin=5KB",
+                              kmax_text,
+                              pmax_text,
+                              "queue.limit=1GB",
+                              end,
+                              NULL};
+    struct play played;
+
+    play(&played, seed, settings);
+    struct outcome outcome = digest(&played, n_flows, gbps * 1000000000);
+
+    assert_int_equal(played.dropped_queue, 0);
+    assert_int_equal(played.retransmitted, 0);
+    play_clear(&played);
+    return outcome;
+}
+
+static struct dcqcn_fluid fluid_of(int64_t gbps, int n_flows)
+{
+    return (struct dcqcn_fluid){.capacity_bps = 1e9 * (double)gbps,
+                                .least_bps = 10e6,
+                                .line_bps = 1e9 * (double)gbps,
+                                .n_flows = n_flows,
+                                .packet_bytes = PACKET_BYTES,
+                                .notify_s = 50e-6,
+                                .alpha_timer_s = 55e-6,
+                                .increase_timer_s = 55e-6,
+                                .byte_counter_bytes = 10e6,
+                                .threshold = 5,
+                                .ai_bps = 40e6,
+                                .gain = 1.0 / 256,
+                                .kmin_bytes = 5e3,
+                                .kmax_bytes = 200e3,
+                                .pmax = 0.01,
+                                .delay_s = 5e-6};
+}
+
+static void the_queue_settles_at_the_fixed_point(void **state)
+{
+    static const struct {
+        int64_t gbps;
+        int n_flows, ms;
+    } rows[] = {{40, 2, 400}, {40, 4, 400}, {100, 2, 300}, {100, 8, 300}, {400, 8, 100}};
+
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct dcqcn_fluid fluid = fluid_of(rows[i].gbps, rows[i].n_flows);
+        struct outcome outcome = run(rows[i].gbps, rows[i].n_flows, rows[i].ms, 1, "200KB", "1%");
+        struct dcqcn_fluid_point by_fluid, by_cycle;
+
+        assert_true(dcqcn_fluid_fixed_point(&fluid, &by_fluid));
+        assert_true(dcqcn_fluid_cycle_point(&fluid, &by_cycle));
+        print_message("# %dG N %d: queue %.1f KB (sd %.1f), cycle %.1f, fluid %.1f; Jain %.4f\n",
+                      (int)rows[i].gbps, rows[i].n_flows, outcome.mean / 1e3, outcome.sd / 1e3,
+                      by_cycle.queue_bytes / 1e3, by_fluid.queue_bytes / 1e3, outcome.fairness);
+        assert_true(fabs(outcome.mean / by_cycle.queue_bytes - 1) < 0.10);
+        assert_true(outcome.mean / by_fluid.queue_bytes > 1.0);
+        assert_true(outcome.mean / by_fluid.queue_bytes < 1.3);
+        assert_true(outcome.fairness > 0.98);
+    }
+}
+
+/*
+ * 40G, N = 8: with Kmax at 200 KB the queue swings between empty and above Kmax, and its mean is
+ * below both points. The same slope without that edge (785 KB, 4 %) is near the cycle's point.
+ */
+static void eight_flows_at_40g_swing_about_kmax(void **state)
+{
+    struct dcqcn_fluid fluid = fluid_of(40, 8);
+    struct outcome edge = run(40, 8, 300, 1, "200KB", "1%");
+    struct outcome straight = run(40, 8, 400, 1, "785KB", "4%");
+    struct dcqcn_fluid_point by_cycle;
+
+    (void)state;
+    assert_true(dcqcn_fluid_cycle_point(&fluid, &by_cycle));
+    print_message(
+        "# 40G N 8: queue %.1f KB (sd %.1f); without the edge %.1f (sd %.1f), cycle %.1f\n",
+        edge.mean / 1e3, edge.sd / 1e3, straight.mean / 1e3, straight.sd / 1e3,
+        by_cycle.queue_bytes / 1e3);
+    assert_true(edge.most > 200e3);
+    assert_true(edge.least <= 0);
+    assert_true(fabs(straight.mean / by_cycle.queue_bytes - 1) < 0.10);
+}
+
+/* --- what the congestion control is for ------------------------------------------------------- */
+
+#define SMALL                                                                                      \
+    "topology.kind=star", "topology.hosts=9", "topology.link_rate=100Gbps",                        \
+        "topology.link_delay=1us", "queue.kind=red", "queue.limit=64MB", "transport.name=rocev2",  \
+        "transport.window=0B"
+
+static const char *const controls[] = {"transport.cc=fixed", "transport.dcqcn_set=sigcomm15",
+                                       "transport.dcqcn_set=hpcc", "transport.dcqcn_set=connectx"};
+
+static void play_control(struct play *played, size_t control, const char *workload, uint64_t seed)
+{
+    const char *settings[] = {SMALL,
+                              "workload.kind=list",
+                              workload,
+                              control ? "transport.cc=dcqcn" : "transport.cc=fixed",
+                              controls[control],
+                              NULL};
+
+    play(played, seed, settings);
+    assert_int_equal(played->result.outcome, BACKEND_FINISHED);
+}
+
+#define INCAST                                                                                     \
+    "workload.flows=1>0 2MB; 2>0 2MB; 3>0 2MB; 4>0 2MB; 5>0 2MB; 6>0 2MB; 7>0 2MB; 8>0 2MB"
+
+/* users.md 11: where no link is shared all are equal, to the picosecond; in an incast none is, and
+ * each with DCQCN holds a smaller queue than the one without. */
+static void equal_when_idle_and_different_in_an_incast(void **state)
+{
+    struct play idle[4], incast[4];
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        play_control(&idle[i], i, "workload.flows=1>0 10MB; 2>3 10MB", 1);
+        play_control(&incast[i], i, INCAST, 1);
+        assert_int_equal(idle[i].last_ps, idle[0].last_ps);
+        assert_int_equal(idle[i].marked, 0);
+        assert_true(incast[i].marked > 0);
+        assert_int_equal(play_value(&idle[i], "rocev2_cnps_sent") > 0, false);
+        assert_int_equal(play_value(&incast[i], "rocev2_cnps_sent") > 0, i > 0);
+        for (size_t j = 0; j < i; j++)
+            assert_int_not_equal(incast[i].last_ps, incast[j].last_ps);
+        if (i > 0)
+            assert_true(incast[i].max_queue_bytes < incast[0].max_queue_bytes);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        play_clear(&idle[i]);
+        play_clear(&incast[i]);
+    }
+}
+
+/* The same seed gives the same run, another seed another (RED's draws). */
+static void the_same_seed_gives_the_same_run(void **state)
+{
+    struct play a, b, c;
+
+    (void)state;
+    play_control(&a, 3, INCAST, 5);
+    play_control(&b, 3, INCAST, 5);
+    play_control(&c, 3, INCAST, 6);
+    for (uint64_t flow = 0; flow < 8; flow++) {
+        assert_int_equal(play_flow_of(&a, flow)->end_sender_ps,
+                         play_flow_of(&b, flow)->end_sender_ps);
+        assert_int_equal(play_flow_of(&a, flow)->marked_packets,
+                         play_flow_of(&b, flow)->marked_packets);
+    }
+    assert_int_equal(a.result.n_events, b.result.n_events);
+    assert_int_not_equal(a.last_ps, c.last_ps);
+    play_clear(&a);
+    play_clear(&b);
+    play_clear(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_queue_settles_at_the_fixed_point),
+        cmocka_unit_test(eight_flows_at_40g_swing_about_kmax),
+        cmocka_unit_test(equal_when_idle_and_different_in_an_incast),
+        cmocka_unit_test(the_same_seed_gives_the_same_run),
+    };
+
+    stats_init();
+    return cmocka_run_group_tests_name("dcqcn", tests, NULL, NULL);
+}
