@@ -69,6 +69,9 @@ struct backend_run {
     const struct transport_profile *profiles; /* one for each of schedule->profiles, same order */
     uint64_t seed;
     int64_t end_ps; /* the run stops here at the latest */
+    /* records of type series: at which step (0: none) and of what (models/series.h) */
+    int64_t series_step_ps;
+    uint32_t series_objects;
     /* called now and then (never between two events of an instant); false stops the run */
     bool (*progress)(void *data, const struct backend_progress *progress);
     void *progress_data;

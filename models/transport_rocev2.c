@@ -685,6 +685,24 @@ static void report(const struct connection *connection, int64_t *sums)
     sums[1] += roce->n_nak_rewinds;
 }
 
+static void sample(const struct connection *connection, struct transport_sample *sample_out)
+{
+    const struct rocev2 *roce = (const struct rocev2 *)connection;
+    const struct rocev2_config *config = config_of(roce);
+    bool selective = config->recovery == SELECTIVE_REPEAT;
+    int64_t in_flight = 0;
+
+    for (uint32_t index = 0; index < roce->n_qps; index++) {
+        const struct qp *qp = &roce->qps[index];
+
+        sample_out->window_bytes +=
+            config->window ? window_packets(qp) * config->common.payload : 0;
+        sample_out->rate_bps += qp->cc.rate_bps;
+        in_flight += selective ? qp->in_flight : (int64_t)(qp->next - qp->una);
+    }
+    sample_out->in_flight_bytes = in_flight * config->common.payload;
+}
+
 static const struct param rocev2_params[] = {
     TRANSPORT_COMMON_PARAMS(struct rocev2_config, "82B",
                             "Ethernet 38, IPv4 20, UDP 8, BTH 12, ICRC 4 (facts.md 9.7); RETH left "
@@ -735,4 +753,5 @@ const struct transport_ops transport_rocev2 = {
     .receive = receive,
     .totals = totals,
     .report = report,
+    .sample = sample,
 };

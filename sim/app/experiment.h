@@ -18,6 +18,7 @@ struct experiment {
     struct graph graph;
     struct schedule schedule;
     struct transport_profile *profiles; /* one for each of schedule.profiles; contents borrowed */
+    uint32_t series_objects;            /* a set of enum series_object */
     bool schedule_built;
 };
 

@@ -27,6 +27,8 @@ struct run_config {
     int64_t end;          /* ps: the run stops here at the latest */
     int64_t backend;      /* choice: scenario_backends */
     int64_t flows, ports; /* whether flows.csv and ports.csv are written */
+    int64_t series_step;  /* of series.csv; 0: none */
+    char *series;         /* of which objects */
 };
 extern const struct param scenario_run_params[];
 extern const struct backend_ops *const scenario_backends[]; /* in the order of run.backend */

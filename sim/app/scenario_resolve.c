@@ -27,6 +27,11 @@ const struct param scenario_run_params[] = {
           "Write flows.csv, one row a message.", "our choice"),
     PARAM(BOOL, struct run_config, ports, "on", NULL, NULL, NULL,
           "Write ports.csv, one row a direction of a link.", "our choice"),
+    PARAM(TIME, struct run_config, series_step, "0ps", NULL, NULL, NULL,
+          "Write series.csv: what happened in each step of this length; 0: not.",
+          "our choice: the file is large"),
+    PARAM(TEXT, struct run_config, series, "flow,port,plane,host", NULL, NULL, NULL,
+          "Objects of series.csv: some of flow, port, plane, host, by commas.", "our choice: all"),
     PARAM_END,
 };
 
@@ -318,6 +323,7 @@ void scenario_unresolve(struct scenario *scenario)
         release_config(scenario->workload->params, scenario->workload_config);
     for (const struct model_group *group = model_groups; scenario->profiles && group->name; group++)
         param_clear(group->params, group_config(scenario, group));
+    param_clear(scenario_run_params, &scenario->run);
     g_clear_pointer(&scenario->profiles, g_ptr_array_unref);
     g_clear_pointer(&scenario->title, g_free);
     scenario->topology = NULL;

@@ -159,7 +159,8 @@ static void on_metric(void *data, const struct sink_metric *metric)
 
 struct sink summary_sink(struct summary *summary)
 {
-    static const struct sink_ops ops = {on_flow, on_port, on_group, on_metric};
+    static const struct sink_ops ops = {
+        .flow = on_flow, .port = on_port, .group = on_group, .metric = on_metric};
 
     return (struct sink){&ops, summary};
 }
