@@ -120,6 +120,9 @@ struct transport_ops {
      * connection's to the run's totals, in that order; both may be NULL. */
     const char *const *totals;
     void (*report)(const struct connection *connection, int64_t *totals);
+    /* Names of the parameters by which a receiver behaves, NULL at the end; may be NULL. Between
+     * hosts with different settings they are the receiver's (models/agreement.h). */
+    const char *const *receiver_params;
     /* Fills a sample, changing nothing; may be NULL. */
     void (*sample)(const struct connection *connection, struct transport_sample *sample);
 };

@@ -1236,6 +1236,9 @@ static const struct param metaroce_params[] = {
     PARAM_END,
 };
 
+static const char *const receiver_params[] = {"ack_every", "ack_delay",       "share_window",
+                                              "placement", "ordered_streams", NULL};
+
 const struct transport_ops transport_metaroce = {
     .name = "metaroce",
     .summary = "MetaRoCE: many paths, gap is loss, window per path, receiver's share, probing.",
@@ -1251,5 +1254,6 @@ const struct transport_ops transport_metaroce = {
     .receive = receive,
     .totals = totals,
     .report = report,
+    .receiver_params = receiver_params,
     .sample = sample,
 };

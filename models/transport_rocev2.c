@@ -739,6 +739,8 @@ static const struct param rocev2_params[] = {
     PARAM_END,
 };
 
+static const char *const receiver_params[] = {"ack_every", "nak", NULL};
+
 const struct transport_ops transport_rocev2 = {
     .name = "rocev2",
     .summary = "RoCEv2 reliable connections: go-back-N or selective repeat, fixed window.",
@@ -753,5 +755,6 @@ const struct transport_ops transport_rocev2 = {
     .receive = receive,
     .totals = totals,
     .report = report,
+    .receiver_params = receiver_params,
     .sample = sample,
 };

@@ -74,6 +74,8 @@ gboolean experiment_init(struct experiment *experiment, struct scenario *scenari
                      error);
         return FALSE;
     }
+    if (!hosts_init(&experiment->hosts, scenario, &experiment->graph, &experiment->build, error))
+        return FALSE;
     if (!scenario->workload->build(scenario->workload_config, &experiment->graph,
                                    &experiment->build, &experiment->schedule, error)) {
         prefix_place(scenario, "workload", scenario->workload->params, scenario->workload_config,
@@ -93,6 +95,7 @@ gboolean experiment_play(const struct experiment *experiment, const struct sink 
                               .schedule = &experiment->schedule,
                               .model = &scenario->model,
                               .profiles = experiment->profiles,
+                              .hosts = experiment->hosts.by_host,
                               .seed = (uint64_t)scenario->run.seed,
                               .end_ps = scenario->run.end,
                               .series_step_ps = scenario->run.series_step,
@@ -108,6 +111,7 @@ void experiment_clear(struct experiment *experiment)
 {
     if (experiment->schedule_built)
         schedule_clear(&experiment->schedule);
+    hosts_clear(&experiment->hosts);
     graph_clear(&experiment->graph);
     build_clear(&experiment->build);
     g_clear_pointer(&experiment->profiles, g_free);

@@ -33,6 +33,18 @@ struct run_config {
 extern const struct param scenario_run_params[];
 extern const struct backend_ops *const scenario_backends[]; /* in the order of run.backend */
 
+/* [hosts:NAME] */
+struct scenario_hosts {
+    char *name;
+    /* the group's keys; scenario_hosts_params */
+    struct scenario_hosts_config {
+        char *ranks, *transport;
+        int64_t nic_delay, link_rate, planes;
+        struct host_config host; /* begins with the values of [host] */
+    } config;
+};
+extern const struct param scenario_hosts_params[];
+
 /* One "key = value" as somebody wrote it; immutable, shared by copies of the scenario. */
 struct scenario_entry {
     const char *group, *key, *value;
@@ -50,6 +62,7 @@ struct scenario {
     void *workload_config;
     struct model_config model;
     GPtrArray *profiles; /* struct transport_profile *; [0] is [transport], its name is "" */
+    GPtrArray *hosts;    /* struct scenario_hosts *, in order of appearance */
     /* as read */
     char *name;        /* of the first file loaded by scenario_load(), without folder and .ini */
     GPtrArray *layers; /* GPtrArray * of struct scenario_entry * */
