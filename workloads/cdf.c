@@ -90,10 +90,14 @@ static gboolean read_share(const struct reader *reader, guint index, GError **er
 static gboolean read_shares(struct reader *reader, GError **error)
 {
     guint n = reader->cdf->points->len;
+    int64_t last = 0;
+    const char *why;
 
     if (n == 0)
         return refuse(reader, reader->line, error, "there is no point; SIZE SHARE is expected");
-    reader->cdf->percent = g_ascii_strtod(g_ptr_array_index(reader->shares, n - 1), NULL) > 1;
+    reader->cdf->percent =
+        units_parse(UNITS_RATIO, g_ptr_array_index(reader->shares, n - 1), &last, &why) &&
+        last > UNITS_PPT;
     for (guint i = 0; i < n; i++)
         if (!read_share(reader, i, error))
             return FALSE;

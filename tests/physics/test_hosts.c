@@ -70,6 +70,27 @@ static void test_acknowledgements_are_the_receivers(void **state)
     play_clear(&within_b);
 }
 
+/* So is their size: 62 of 200 B on their way to A, 977 of 84 B on their way to B. */
+static void test_sizes_of_acknowledgements_are_the_receivers(void **state)
+{
+    struct play to_b, to_a;
+
+    (void)state;
+    run(&to_b, "0>2 1MB", "transport:b.ack_bytes=200B");
+    run(&to_a, "2>0 1MB", "transport:b.ack_bytes=200B");
+    for (guint p = 0; p < to_b.ports->len; p++) {
+        const struct sink_port *b = &g_array_index(to_b.ports, struct sink_port, p);
+        const struct sink_port *a = &g_array_index(to_a.ports, struct sink_port, p);
+
+        if (b->node == 2)
+            assert_int_equal(b->bytes, b->packets * 200);
+        if (a->node == 0)
+            assert_int_equal(a->bytes, 977 * 84);
+    }
+    play_clear(&to_b);
+    play_clear(&to_a);
+}
+
 /* The sender's timer: in 1 ms nothing gets through; 19 timeouts of 50 us, or 9 of 100 us. */
 static void test_timeouts_are_the_senders(void **state)
 {
@@ -263,6 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_acknowledgements_are_the_receivers),
+        cmocka_unit_test(test_sizes_of_acknowledgements_are_the_receivers),
         cmocka_unit_test(test_timeouts_are_the_senders),
         cmocka_unit_test(test_paths_are_the_senders),
         cmocka_unit_test(test_a_flow_wins_over_its_group),
