@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Commands: make, make compare, make test, make bench, make asan, make docs, make clean, make deps
+# Commands: make, make compare, make test, make bench, make asan, make docs, make install, make clean,
+# make deps
 # Sources are found by folder; a new file needs no line here.
 
 BUILD    ?= build
@@ -91,6 +92,27 @@ bench: all
 docs: all
 	$(BUILD)/weft params --markdown > docs/PARAMETERS.md
 
+# --- installing: make install PREFIX=/opt/weft, DESTDIR= for packages -----------------------------
+PREFIX     ?= /usr/local
+INSTALL    := install
+share       = $(DESTDIR)$(PREFIX)/share
+completion  = $(share)/bash-completion/completions/weft
+READY      := $(foreach folder,scenarios topologies workloads plots,\
+                $(wildcard $(folder)/*.ini $(folder)/*.gp))
+
+install: all
+	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(dir $(completion))
+	$(INSTALL) -m 755 $(BUILD)/weft $(DESTDIR)$(PREFIX)/bin/weft
+	$(INSTALL) -m 644 docs/weft.1 $(share)/man/man1/weft.1
+	$(INSTALL) -m 644 docs/weft.bash $(completion)
+	for file in $(READY); do $(INSTALL) -D -m 644 $$file $(share)/weft/$$file || exit 1; done
+
+# takes away what install has put there, and folders of our own that are empty then
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/weft $(share)/man/man1/weft.1 $(completion)
+	rm -f $(addprefix $(share)/weft/,$(READY))
+	-rmdir $(addprefix $(share)/weft/,$(sort $(dir $(READY)))) $(share)/weft 2>/dev/null
+
 format:
 	clang-format -i $(SOURCES) $(wildcard $(addsuffix /*.h,$(LAYERS)) tests/*/*.c)
 
@@ -98,5 +120,5 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all deps test-deps unit compare test asan bench docs format clean FORCE
+.PHONY: all deps test-deps unit compare test asan bench docs install uninstall format clean FORCE
 -include $(OBJECTS:.o=.d) $(UNIT:=.d)

@@ -62,13 +62,25 @@ struct backend_progress {
     uint64_t n_ops_done, n_ops;
 };
 
+/* What is particular to a host of a group, [hosts:NAME]; the group's hosts share it. */
+struct host_setting {
+    const char *group;
+    struct host_config host;                 /* in the place of [host] */
+    const struct transport_profile *profile; /* of flows that ask for none; NULL: [transport] */
+    int64_t planes;                          /* it uses NIC ports on planes below; 0: all */
+};
+
 struct backend_run {
     const struct graph *graph;
     const struct schedule *schedule;
     const struct model_config *model;
     const struct transport_profile *profiles; /* one for each of schedule->profiles, same order */
+    const struct host_setting *const *hosts;  /* by host, NULL: of no group; NULL: no groups */
     uint64_t seed;
     int64_t end_ps; /* the run stops here at the latest */
+    /* records of type series: at which step (0: none) and of what (models/series.h) */
+    int64_t series_step_ps;
+    uint32_t series_objects;
     /* called now and then (never between two events of an instant); false stops the run */
     bool (*progress)(void *data, const struct backend_progress *progress);
     void *progress_data;

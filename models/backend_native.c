@@ -7,6 +7,7 @@
 #include "models/fabric.h"
 #include "models/host.h"
 #include "models/player.h"
+#include "models/series.h"
 
 #define EVENTS_BETWEEN_PROGRESS 32768
 
@@ -97,13 +98,17 @@ static void report_balance(const struct balance *balance, const struct sink *sin
     report_metric(sink, "in_flight_at_end", "packets", (double)balance->in_flight);
 }
 
-/* Runs events in slices, with a look at progress() between them; false: it said stop. */
-static bool run_events(struct fabric *fabric, struct player *player, const struct backend_run *run)
+/*
+ * Runs events up to `until_ps` in slices, with a look at progress() between them; false: it said
+ * stop.
+ */
+static bool run_until(struct fabric *fabric, struct player *player, const struct backend_run *run,
+                      int64_t until_ps)
 {
     struct event_queue *events = &fabric->engine.events;
 
     while (!player->over &&
-           event_queue_run_some(events, run->end_ps, &player->over, EVENTS_BETWEEN_PROGRESS) > 0) {
+           event_queue_run_some(events, until_ps, &player->over, EVENTS_BETWEEN_PROGRESS) > 0) {
         struct backend_progress progress = {events->now_ps, run->end_ps, events->n_fired,
                                             player->n_done, run->schedule->n_ops};
 
@@ -111,6 +116,21 @@ static bool run_events(struct fabric *fabric, struct player *player, const struc
             return false;
     }
     return true;
+}
+
+/* Runs to the end of the run, of work or of events, and looks for series in between. */
+static bool run_events(struct fabric *fabric, struct player *player, struct series *series)
+{
+    const struct backend_run *run = series->run;
+
+    while (series->next_ps < run->end_ps) {
+        if (!run_until(fabric, player, run, series->next_ps))
+            return false;
+        if (player->over || event_queue_next_ps(&fabric->engine.events) == INT64_MAX)
+            return true;
+        series_step(series);
+    }
+    return run_until(fabric, player, run, run->end_ps);
 }
 
 static void finish(struct fabric *fabric, struct player *player, const struct sink *sink,
@@ -144,6 +164,7 @@ static gboolean play(const struct backend_run *run, const struct sink *sink,
 {
     struct fabric fabric;
     struct player player;
+    struct series series;
     gboolean playable;
 
     *result = (struct backend_result){.waits = g_ptr_array_new_with_free_func(g_free)};
@@ -153,8 +174,11 @@ static gboolean play(const struct backend_run *run, const struct sink *sink,
     }
     host_init_all(&fabric.engine);
     player_init(&player, &fabric.engine, run, sink, &fabric.route);
-    bool whole = run_events(&fabric, &player, run);
+    series_init(&series, run, &fabric, &player, sink);
+    bool whole = run_events(&fabric, &player, &series);
 
+    series_finish(&series);
+    series_clear(&series);
     playable = player.error == NULL;
     if (playable)
         finish(&fabric, &player, sink, !whole, result, error);

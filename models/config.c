@@ -19,7 +19,9 @@ static const struct param queue_params[] = {
 
 static const struct param route_params[] = {
     PARAM(CHOICE, struct route_config, kind, "ecmp", NULL, NULL, "ecmp|spray",
-          "How a switch chooses among equal-cost ports.", "facts.md 5"),
+          "How a switch chooses among equal-cost ports: ecmp by a hash of the 5-tuple, so that one "
+          "flow is one path; spray at random for each packet.",
+          "facts.md 5"),
     PARAM(CHOICE, struct route_config, seeds, "per_switch", NULL, NULL, "per_switch|equal",
           "Hash seeds of the switches; equal seeds polarise.", "facts.md 5"),
     PARAM_END,

@@ -44,7 +44,7 @@ static int64_t transmission_ps(struct port *port, uint32_t bytes)
 }
 
 /* When a packet in the ring began or begins to be sent. */
-static inline int64_t slot_start_ps(struct port *port, const struct wire_slot *slot)
+static inline int64_t slot_start_ps(const struct port *port, const struct wire_slot *slot)
 {
     return slot->arrive_ps - port->delay_ps -
            (port->ps_per_byte ? port->ps_per_byte * (int64_t)slot->bytes
@@ -385,4 +385,22 @@ void fabric_count_in_flight(const struct fabric *fabric, int64_t *n_packets, int
             *n_bytes += port->ring[i & port->mask].bytes;
         }
     }
+}
+
+struct fabric_look fabric_look(const struct fabric *fabric, uint32_t number, int64_t now_ps)
+{
+    const struct port *port = &fabric->ports[number];
+    struct fabric_look look = {.queue_bytes = port->waiting_bytes, .n_marked = port->n_marked};
+
+    for (uint32_t i = port->started; i != port->tail; i++) {
+        const struct wire_slot *slot = &port->ring[i & port->mask];
+
+        if (slot_start_ps(port, slot) > now_ps)
+            break;
+        look.queue_bytes -= slot->bytes;
+    }
+    look.sent_bytes = port->n_bytes - look.queue_bytes;
+    for (int cause = 0; cause < SINK_N_DROPS; cause++)
+        look.n_dropped += port->n_dropped[cause];
+    return look;
 }

@@ -85,6 +85,19 @@ void fabric_clear(struct fabric *fabric);
 /* Packets in rings now, by walking them. */
 void fabric_count_in_flight(const struct fabric *fabric, int64_t *n_packets, int64_t *n_bytes);
 
+/* A port at one instant: what its transmitter has begun to send so far, and what waits for it. */
+struct fabric_look {
+    int64_t sent_bytes, queue_bytes;
+    int64_t n_marked, n_dropped; /* packets; dropped by the port, any cause */
+    int64_t n_pauses;            /* times its transmitter was paused */
+};
+
+/*
+ * Looks at a directed port at `now_ps`, all events up to which have happened, and changes nothing:
+ * what has started is counted anew from the ring, as port_look() would.
+ */
+struct fabric_look fabric_look(const struct fabric *fabric, uint32_t port, int64_t now_ps);
+
 /* The choice among equal-cost ports: an index below n >= 2. */
 struct route_ops {
     const char *name, *summary, *source;

@@ -108,10 +108,52 @@ static gboolean key_equal(gconstpointer a, gconstpointer b)
     return memcmp(a, b, sizeof(struct link_key)) == 0;
 }
 
+/* The group of a host, NULL if it is of none. */
+static const struct host_setting *setting_of(const struct player *player, uint32_t host)
+{
+    return player->run->hosts ? player->run->hosts[host] : NULL;
+}
+
+static const struct host_config *host_config_of(const struct player *player, uint32_t rank)
+{
+    const struct host_setting *setting = setting_of(player, player->run->schedule->rank_host[rank]);
+
+    return setting ? &setting->host : &player->run->model->host;
+}
+
+/* What a host uses for a flow: what the flow asks for or, if that is nothing, its group's. */
+static const struct transport_profile *profile_of(const struct player *player, uint32_t host,
+                                                  uint32_t profile)
+{
+    const struct host_setting *setting = setting_of(player, host);
+
+    return profile == 0 && setting && setting->profile ? setting->profile
+                                                       : &player->run->profiles[profile];
+}
+
+static const char *profile_name(const struct transport_profile *profile)
+{
+    return profile->name && *profile->name ? profile->name : profile->ops->name;
+}
+
+/* NIC ports that a host uses: the first ones, as far as their planes are its group's. */
+static uint32_t used_nics(const struct player *player, uint32_t host)
+{
+    const struct graph *graph = player->run->graph;
+    const struct host_setting *setting = setting_of(player, host);
+    uint32_t n = graph_n_ports(graph, host), used = 0;
+
+    if (!setting || setting->planes == 0)
+        return n;
+    while (used < n && graph->links[graph_port(graph, host, used) / 2].plane < setting->planes)
+        used++;
+    return used;
+}
+
 static uint32_t usable_nics(const struct player *player, uint32_t src, uint32_t dst)
 {
     const struct graph *graph = player->run->graph;
-    uint32_t n = MIN(graph_n_ports(graph, src), graph_n_ports(graph, dst)), usable = 0;
+    uint32_t n = MIN(used_nics(player, src), used_nics(player, dst)), usable = 0;
 
     while (usable < n && route_reaches(player->route, graph_port(graph, src, usable),
                                        graph->first_port[dst] + usable))
@@ -119,37 +161,63 @@ static uint32_t usable_nics(const struct player *player, uint32_t src, uint32_t 
     return usable;
 }
 
-static struct connection *connect(struct player *player, const struct link_key *key)
+/* The settings for a connection between two hosts; NULL, with player->error, if there are none. */
+static const void *agree(struct player *player, const struct link_key *key)
 {
-    struct connection *connection = g_hash_table_lookup(player->connections, key);
-    const struct transport_profile *profile = &player->run->profiles[key->profile];
+    const struct transport_profile *from = profile_of(player, key->src, key->profile);
+    const struct transport_profile *to = profile_of(player, key->dst, key->profile);
 
-    if (connection)
-        return connection;
-    uint32_t n_nics = usable_nics(player, key->src, key->dst);
+    if (from->ops == to->ops)
+        return agreements_find(&player->agreements, from, to, &player->error);
+    const struct host_setting *src = setting_of(player, key->src);
+    const struct host_setting *dst = setting_of(player, key->dst);
 
-    if (n_nics == 0) {
-        g_set_error(&player->error, GRAPH_ERROR, 0,
-                    "topology: no path between host %u and host %u, which the workload needs",
-                    key->src, key->dst);
-        player->over = true;
-        return NULL;
-    }
-    connection = g_malloc0(profile->ops->connection_size);
+    g_set_error(&player->error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                "host %u (%s%s) uses transport %s and host %u (%s%s) uses %s, and the workload "
+                "lets them talk; one transport for both, or flows that ask for one, are expected",
+                key->src, src ? "hosts:" : "no group", src ? src->group : "", from->ops->name,
+                key->dst, dst ? "hosts:" : "no group", dst ? dst->group : "", to->ops->name);
+    return NULL;
+}
+
+static struct connection *open_connection(struct player *player, const struct link_key *key,
+                                          uint32_t n_nics, const void *config)
+{
+    const struct transport_profile *profile = profile_of(player, key->src, key->profile);
+    struct connection *connection = g_malloc0(profile->ops->connection_size);
+
     connection->ops = profile->ops;
-    connection->config = profile->config;
+    connection->config = config;
     connection->engine = player->engine;
     connection->src = &player->engine->hosts[key->src];
     connection->dst = &player->engine->hosts[key->dst];
     connection->key =
         random_mix(((uint64_t)key->src << 32 | key->dst) + (uint64_t)key->profile * RANDOM_GOLDEN);
     connection->n_nics = n_nics;
-    connection->profile = profile->name && *profile->name ? profile->name : profile->ops->name;
+    connection->profile = profile_name(profile);
     connection->next = player->first_connection;
     player->first_connection = connection;
     profile->ops->open(connection);
     g_hash_table_insert(player->connections, g_memdup2(key, sizeof *key), connection);
     return connection;
+}
+
+static struct connection *connect(struct player *player, const struct link_key *key)
+{
+    struct connection *connection = g_hash_table_lookup(player->connections, key);
+    const void *config;
+
+    if (connection)
+        return connection;
+    uint32_t n_nics = usable_nics(player, key->src, key->dst);
+
+    if (n_nics == 0)
+        g_set_error(&player->error, GRAPH_ERROR, 0,
+                    "topology: no path between host %u and host %u, which the workload needs",
+                    key->src, key->dst);
+    config = n_nics > 0 ? agree(player, key) : NULL;
+    player->over |= !config;
+    return config ? open_connection(player, key, n_nics, config) : NULL;
 }
 
 /* --- messages ------------------------------------------------------------------------------------
@@ -252,7 +320,7 @@ static void delivered(struct message *message)
     message->end_receiver_ps = now_of(player);
     player->delivered_bytes += message->bytes;
     later(player, message->op, STAGE_COMPLETE,
-          player->node->notify_ps(&player->run->model->host, &played->op));
+          player->node->notify_ps(host_config_of(player, played->op.peer), &played->op));
     if (!message->failed)
         close_message(played);
 }
@@ -296,7 +364,7 @@ static void note_group_start(struct player *player, const struct schedule_op *op
 
 static void become_ready(struct player *player, uint64_t index, const struct schedule_op *op)
 {
-    const struct host_config *host = &player->run->model->host;
+    const struct host_config *host = host_config_of(player, op->rank);
     int64_t wait_ps = 0;
 
     if (op->start_ps > now_of(player)) {
@@ -455,6 +523,19 @@ static void start_roots(struct player *player)
 /* --- set-up and end
  * -------------------------------------------------------------------------------- */
 
+/* The rate that a host shares among its senders is that of the NICs it uses. */
+static void limit_hosts(struct player *player)
+{
+    for (uint32_t number = 0; player->run->hosts && number < player->run->graph->n_hosts;
+         number++) {
+        struct host *host = &player->engine->hosts[number];
+
+        host->rate_bps = 0;
+        for (uint32_t nic = 0; nic < used_nics(player, number); nic++)
+            host->rate_bps += host->nics[nic].rate_bps;
+    }
+}
+
 void player_init(struct player *player, struct engine *engine, const struct backend_run *run,
                  const struct sink *sink, const struct route *route)
 {
@@ -476,6 +557,8 @@ void player_init(struct player *player, struct engine *engine, const struct back
     player->groups = g_new0(struct player_group, n_groups + 1);
     for (guint i = 0; i < n_groups; i++)
         player->groups[i].start_ps = player->groups[i].end_ps = SINK_NEVER;
+    agreements_init(&player->agreements);
+    limit_hosts(player);
     engine->up = &upcalls;
     start_roots(player);
 }
@@ -542,12 +625,12 @@ static void report_unstarted(struct player *player, struct backend_result *resul
         add_wait(result, line);
         if (op.kind != SCHEDULE_MESSAGE)
             continue;
-        const struct transport_profile *profile = &player->run->profiles[op.profile];
+        const struct transport_profile *profile =
+            profile_of(player, schedule->rank_host[op.rank], op.profile);
         struct sink_flow flow = {.flow = index,
                                  .src = schedule->rank_host[op.rank],
                                  .dst = schedule->rank_host[op.peer],
-                                 .transport = profile->name && *profile->name ? profile->name
-                                                                              : profile->ops->name,
+                                 .transport = profile_name(profile),
                                  .bytes = op.bytes,
                                  .start_ps = SINK_NEVER,
                                  .end_receiver_ps = SINK_NEVER,
@@ -645,6 +728,7 @@ void player_clear(struct player *player)
         c->ops->close(c);
         g_free(c);
     }
+    agreements_clear(&player->agreements);
     g_array_unref(player->work);
     g_array_unref(player->starts);
     g_free(player->started);

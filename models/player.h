@@ -9,6 +9,7 @@
 #ifndef WEFT_MODELS_PLAYER_H
 #define WEFT_MODELS_PLAYER_H
 
+#include "models/agreement.h"
 #include "models/backend.h"
 #include "models/ideal.h"
 #include "models/node.h"
@@ -36,6 +37,7 @@ struct player {
     GHashTable *counts;      /* operation -> edges fired, where more than one is needed */
     GHashTable *connections; /* by (src, dst, profile) */
     struct connection *first_connection;
+    struct agreements agreements;
     GPtrArray *messages;
     struct player_group *groups;
     uint64_t n_open_messages, n_open_tasks;

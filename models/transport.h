@@ -90,6 +90,13 @@ struct connection {
     struct connection *next; /* the backend's list */
 };
 
+/* How a connection's sending half stands, for series. */
+struct transport_sample {
+    int64_t window_bytes;    /* payload that may be in flight; 0: no window */
+    int64_t rate_bps;        /* at which it is paced, all its senders together; 0: not paced */
+    int64_t in_flight_bytes; /* payload sent, neither acknowledged nor known lost */
+};
+
 struct transport_ops {
     const char *name;    /* as in transport.name */
     const char *summary; /* one sentence */
@@ -113,6 +120,11 @@ struct transport_ops {
      * connection's to the run's totals, in that order; both may be NULL. */
     const char *const *totals;
     void (*report)(const struct connection *connection, int64_t *totals);
+    /* Names of the parameters by which a receiver behaves, NULL at the end; may be NULL. Between
+     * hosts with different settings they are the receiver's (models/agreement.h). */
+    const char *const *receiver_params;
+    /* Fills a sample, changing nothing; may be NULL. */
+    void (*sample)(const struct connection *connection, struct transport_sample *sample);
 };
 
 #define TRANSPORT_MAX_TOTALS 16

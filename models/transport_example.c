@@ -102,6 +102,15 @@ static void example_receive(struct connection *connection, struct packet *packet
     host_ready(connection, &example->sender);
 }
 
+static void example_sample(const struct connection *connection, struct transport_sample *sample)
+{
+    const struct example_config *config = connection->config;
+
+    sample->window_bytes = config->window * config->common.payload;
+    sample->in_flight_bytes =
+        ((const struct example *)connection)->n_in_flight * config->common.payload;
+}
+
 static const struct param example_params[] = {
     TRANSPORT_COMMON_PARAMS(struct example_config, "82B",
                             "Ethernet 38, IPv4 20, UDP 8, BTH 12, ICRC 4 (facts.md 9.7)", "64B",
@@ -123,4 +132,5 @@ const struct transport_ops transport_example = {
     .post = example_post,
     .pull = example_pull,
     .receive = example_receive,
+    .sample = example_sample,
 };

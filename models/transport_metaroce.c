@@ -1104,6 +1104,18 @@ static void report(const struct connection *connection, int64_t *sums)
     sums[5] += meta->n_duplicates;
 }
 
+/* The window is that of all live paths, or the receiver's share where that is less. */
+static void sample(const struct connection *connection, struct transport_sample *sample_out)
+{
+    const struct metaroce *meta = (const struct metaroce *)connection;
+    int64_t payload = config_of(meta)->common.payload, window = 0;
+
+    for (uint32_t p = 0; p < meta->n_paths; p++)
+        window += meta->paths[p].dead ? 0 : meta->paths[p].window;
+    sample_out->window_bytes = MIN(window, (int64_t)meta->cap) * payload;
+    sample_out->in_flight_bytes = (int64_t)meta->in_flight * payload;
+}
+
 static gboolean check(const void *data, GError **error)
 {
     const struct metaroce_config *config = data;
@@ -1224,6 +1236,9 @@ static const struct param metaroce_params[] = {
     PARAM_END,
 };
 
+static const char *const receiver_params[] = {"ack_every", "ack_delay",       "share_window",
+                                              "placement", "ordered_streams", NULL};
+
 const struct transport_ops transport_metaroce = {
     .name = "metaroce",
     .summary = "MetaRoCE: many paths, gap is loss, window per path, receiver's share, probing.",
@@ -1239,4 +1254,6 @@ const struct transport_ops transport_metaroce = {
     .receive = receive,
     .totals = totals,
     .report = report,
+    .receiver_params = receiver_params,
+    .sample = sample,
 };

@@ -813,6 +813,24 @@ static void report(const struct connection *connection, int64_t *sums)
     sums[2] += roce->n_cnps;
 }
 
+static void sample(const struct connection *connection, struct transport_sample *sample_out)
+{
+    const struct rocev2 *roce = (const struct rocev2 *)connection;
+    const struct rocev2_config *config = config_of(roce);
+    bool selective = config->recovery == SELECTIVE_REPEAT;
+    int64_t in_flight = 0;
+
+    for (uint32_t index = 0; index < roce->n_qps; index++) {
+        const struct qp *qp = &roce->qps[index];
+
+        sample_out->window_bytes +=
+            config->window ? window_packets(qp) * config->common.payload : 0;
+        sample_out->rate_bps += qp->cc.rate_bps;
+        in_flight += selective ? qp->in_flight : (int64_t)(qp->next - qp->una);
+    }
+    sample_out->in_flight_bytes = in_flight * config->common.payload;
+}
+
 static const struct param rocev2_params[] = {
     TRANSPORT_COMMON_PARAMS(struct rocev2_config, "82B",
                             "Ethernet 38, IPv4 20, UDP 8, BTH 12, ICRC 4 (facts.md 9.7); RETH left "
@@ -856,6 +874,8 @@ static const struct param rocev2_params[] = {
     PARAM_END,
 };
 
+static const char *const receiver_params[] = {"ack_every", "nak", NULL};
+
 const struct transport_ops transport_rocev2 = {
     .name = "rocev2",
     .summary = "RoCEv2 reliable connections: go-back-N or selective repeat, window, DCQCN.",
@@ -871,4 +891,6 @@ const struct transport_ops transport_rocev2 = {
     .receive = receive,
     .totals = totals,
     .report = report,
+    .receiver_params = receiver_params,
+    .sample = sample,
 };

@@ -391,7 +391,8 @@ static gboolean build_clos(const void *data, struct build *build, struct graph *
            set_pods(config, &tiers, error) &&
            (config->tiers < 2 || set_spines(config, &tiers, error)) &&
            (config->tiers < 3 || set_cores(config, &tiers, error)) &&
-           check_radix(config, &tiers, error) && tiers_build(&tiers, build, graph, error);
+           check_radix(config, &tiers, error) && tiers_build(&tiers, build, graph, error) &&
+           topology_slow_plane(&config->common, build, graph, error);
 }
 
 const struct topology_ops topology_clos = {

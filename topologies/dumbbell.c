@@ -79,7 +79,7 @@ static gboolean build_dumbbell(const void *data, struct build *build, struct gra
     for (int64_t plane = 0; plane < config->common.planes; plane++)
         add_dumbbell(config, graph, (uint16_t)plane);
     note(config, graph, build);
-    return graph_finish(graph, error);
+    return graph_finish(graph, error) && topology_slow_plane(&config->common, build, graph, error);
 }
 
 const struct topology_ops topology_dumbbell = {

@@ -57,7 +57,7 @@ static gboolean build_line(const void *data, struct build *build, struct graph *
                " links in series over %" PRId64 " switch%s, no oversubscription",
                config->common.planes, config->common.planes == 1 ? "" : "s", config->links,
                n_switches, n_switches == 1 ? "" : "es");
-    return graph_finish(graph, error);
+    return graph_finish(graph, error) && topology_slow_plane(&config->common, build, graph, error);
 }
 
 const struct topology_ops topology_line = {

@@ -27,7 +27,8 @@ static gboolean build_star(const void *data, struct build *build, struct graph *
         .links = {{.n_parallel = 1, .rate_bps = common->link_rate, .delay_ps = common->link_delay}},
         .switch_latency_ps = {common->switch_latency}};
 
-    return tiers_build(&tiers, build, graph, error);
+    return tiers_build(&tiers, build, graph, error) &&
+           topology_slow_plane(common, build, graph, error);
 }
 
 const struct topology_ops topology_star = {

@@ -24,9 +24,11 @@ struct topology_ops {
 /* The keys of every topology that is not read from a file; first member of their configurations. */
 struct topology_common {
     int64_t hosts, planes;
-    int64_t link_rate;      /* bit/s of a host link; of every link unless a tier says otherwise */
-    int64_t link_delay;     /* ps, of a host link; of every link unless a tier says otherwise */
-    int64_t switch_latency; /* ps */
+    int64_t link_rate;        /* bit/s of a host link; of every link unless a tier says otherwise */
+    int64_t link_delay;       /* ps, of a host link; of every link unless a tier says otherwise */
+    int64_t switch_latency;   /* ps */
+    int64_t slow_plane;       /* -1: none */
+    int64_t slow_plane_speed; /* ratio to the other planes */
 };
 
 /* The rows of topology_common; each configuration calls its member `common`. */
@@ -48,7 +50,20 @@ struct topology_common {
                               "Propagation delay of each link.", "our choice: cable plus PHY"),    \
         TOPOLOGY_COMMON_PARAM(TIME, struct_, switch_latency, "600ns", "0ns", "1s",                 \
                               "Time from the last bit in to the first bit out of an idle switch.", \
-                              "facts.md 5: Tomahawk 5, secondary source")
+                              "facts.md 5: Tomahawk 5, secondary source"),                         \
+        TOPOLOGY_COMMON_PARAM(NUMBER, struct_, slow_plane, "-1", "-1", "15",                       \
+                              "A plane whose links are all slower than the others'; -1: none.",    \
+                              "our choice: planes are equal"),                                     \
+        TOPOLOGY_COMMON_PARAM(RATIO, struct_, slow_plane_speed, "0.5", "0.000001", "1",            \
+                              "Rate of its links, as a share of what it would be.",                \
+                              "NVIDIA/nccl issue 2192: a port that comes up at half its rate")
+
+/*
+ * Slows the links of common->slow_plane down; the last step of a builder. The error names key and
+ * value.
+ */
+gboolean topology_slow_plane(const struct topology_common *common, struct build *build,
+                             struct graph *graph, GError **error);
 
 /* All topologies, NULL at the end, and the one called `name` (NULL if there is none). */
 extern const struct topology_ops *const topology_list[];

@@ -32,6 +32,15 @@ void collective_set_reduce(struct schedule_op *op, uint64_t rank, int64_t bytes)
     op->bytes = bytes;
 }
 
+void collective_set_barrier(const struct collective *call, struct schedule_op *op,
+                            uint64_t n_needed)
+{
+    op->kind = call->gap_ps > 0 ? SCHEDULE_COMPUTE : SCHEDULE_JOIN;
+    op->duration_ps = call->gap_ps;
+    op->n_needed = (uint32_t)n_needed;
+    op->group = SCHEDULE_NO_GROUP;
+}
+
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {
     while (b) {
@@ -88,7 +97,8 @@ gboolean collective_init(struct collective *call, enum collective_kind kind, con
     *call = (struct collective){.kind = kind,
                                 .bytes = config->bytes,
                                 .n_iterations = (uint32_t)config->iterations,
-                                .start_ps = config->start};
+                                .start_ps = config->start,
+                                .gap_ps = config->gap};
     hosts = workload_ranks(config->ranks, graph, &call->n, error);
     if (!hosts)
         return FALSE;
@@ -123,6 +133,11 @@ static void note_content(const struct collective *call, const char *name, const 
                name, algorithm, size, call->bytes, call->n, call->n_chunks,
                call->n_chunks == 1 ? "" : "s", call->n_iterations,
                call->n_iterations == 1 ? "" : "s", sum);
+    if (call->gap_ps > 0 && call->n_iterations > 1) {
+        g_autofree char *gap = units_format(UNITS_TIME, call->gap_ps);
+
+        build_note(notes, "%s: all ranks compute for %s between calls", name, gap);
+    }
     if (call->bytes < call->n)
         build_note(notes,
                    "%" G_GINT64_FORMAT " B over %u ranks: %" G_GINT64_FORMAT

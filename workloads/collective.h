@@ -16,7 +16,7 @@
 #include "workloads/workload.h"
 
 struct collective_config { /* the user's */
-    int64_t algorithm, bytes, chunk, iterations, order, stride, reduce, start;
+    int64_t algorithm, bytes, chunk, iterations, gap, order, stride, reduce, start;
     char *ranks;
 };
 
@@ -31,6 +31,9 @@ struct collective_config { /* the user's */
         PARAM(NUMBER, struct collective_config, iterations, "1", "1", "100000", NULL,              \
               "Calls in a row; each starts when the one before is complete on all ranks.",         \
               "our choice: one"),                                                                  \
+        PARAM(TIME, struct collective_config, gap, "0ps", NULL, "1000s", NULL,                     \
+              "Time that all ranks compute between the end of a call and the start of the next.",  \
+              "our choice: communication alone"),                                                  \
         PARAM(CHOICE, struct collective_config, order, "linear", NULL, NULL, "linear|strided",     \
               "Place i holds rank i, or, strided, ranks 0, stride, 2 stride, ... then 1, 1 + "     \
               "stride, ...",                                                                       \
@@ -65,7 +68,7 @@ struct collective {
     uint32_t n_chunks; /* messages a segment is cut into, 1 or more */
     uint32_t n_iterations;
     bool reduce;
-    int64_t start_ps;
+    int64_t start_ps, gap_ps;
 };
 
 /* Bytes of chunk `chunk` of segment `segment`; 0 is possible. */
@@ -74,6 +77,13 @@ int64_t collective_chunk_bytes(const struct collective *call, uint64_t segment, 
 /* Makes `op` a message, or a join where there is nothing to send. */
 void collective_set_message(struct schedule_op *op, uint64_t from, uint64_t to, int64_t bytes);
 void collective_set_reduce(struct schedule_op *op, uint64_t rank, int64_t bytes);
+
+/*
+ * Makes `op` what stands between two calls and waits for `n_needed` edges: a join or, with a gap, a
+ * computation. One stands for all ranks, as they begin it together and take the same time.
+ */
+void collective_set_barrier(const struct collective *call, struct schedule_op *op,
+                            uint64_t n_needed);
 
 /*
  * Starts a schedule: places on hosts, one group an iteration. Fails, with nothing to clear, for

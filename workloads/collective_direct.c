@@ -114,11 +114,14 @@ static void direct_op(const void *data, uint64_t number, struct schedule_op *op)
         collective_set_reduce(op, receiver_of(direct, &at), bytes_at(direct, &at));
         return;
     case PART_JOIN:
-    case PART_END:
         op->kind = SCHEDULE_JOIN;
         op->rank = op->peer = (uint32_t)at.place;
-        op->n_needed = (uint32_t)(at.part == PART_JOIN ? join_needs(direct) : n_roots(direct));
+        op->n_needed = (uint32_t)join_needs(direct);
         op->group = SCHEDULE_NO_GROUP;
+        return;
+    case PART_END:
+        op->rank = op->peer = (uint32_t)at.place;
+        collective_set_barrier(&direct->call, op, n_roots(direct));
         return;
     }
 }

@@ -77,9 +77,7 @@ static void ring_op(const void *data, uint64_t number, struct schedule_op *op)
     } else if (at.index < ring->n_messages + ring->n_reduces) {
         collective_set_reduce(op, right, bytes_at(ring, &at));
     } else {
-        op->kind = SCHEDULE_JOIN;
-        op->n_needed = (uint32_t)ring->n_wide;
-        op->group = SCHEDULE_NO_GROUP;
+        collective_set_barrier(&ring->call, op, ring->n_wide);
     }
 }
 

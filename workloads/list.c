@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The list of workloads, and what several of them share. A new workload is one line here. */
+#include "sim/core/units.h"
 #include "workloads/workload.h"
 #include <string.h>
 
 extern const struct workload_ops workload_list_csv, workload_permutation, workload_incast,
     workload_pairs, workload_allreduce, workload_reducescatter, workload_allgather,
-    workload_alltoall, workload_htsim;
+    workload_alltoall, workload_htsim, workload_poisson;
 
-const struct workload_ops *const workload_list[] = {&workload_list_csv,  &workload_permutation,
-                                                    &workload_incast,    &workload_pairs,
-                                                    &workload_allreduce, &workload_reducescatter,
-                                                    &workload_allgather, &workload_alltoall,
-                                                    &workload_htsim,     NULL};
+const struct workload_ops *const workload_list[] = {&workload_list_csv,
+                                                    &workload_permutation,
+                                                    &workload_incast,
+                                                    &workload_pairs,
+                                                    &workload_allreduce,
+                                                    &workload_reducescatter,
+                                                    &workload_allgather,
+                                                    &workload_alltoall,
+                                                    &workload_htsim,
+                                                    &workload_poisson,
+                                                    NULL};
 
 const struct workload_ops *workload_find(const char *name)
 {
@@ -92,4 +99,27 @@ uint32_t *workload_ranks(const char *text, const struct graph *graph, uint32_t *
         }
     *n = ranks->len;
     return (uint32_t *)(void *)g_array_free(ranks, FALSE);
+}
+
+int64_t *workload_sizes(const char *text, int64_t fallback, uint32_t *n, GError **error)
+{
+    g_auto(GStrv) parts = g_strsplit(text && *text ? text : "", ",", -1);
+    int64_t *sizes = g_new(int64_t, g_strv_length(parts) + 1);
+    const char *why = NULL;
+
+    *n = 0;
+    for (char **part = parts; *part; part++) {
+        if (!units_parse(UNITS_BYTES, g_strstrip(*part), &sizes[*n], &why))
+            sizes[*n] = 0;
+        if (sizes[*n] < 1) {
+            g_set_error(error, BUILD_ERROR, 0,
+                        "sizes '%s': sizes of 1 byte or more are expected, such as 1MB,4MB", *part);
+            g_free(sizes);
+            return NULL;
+        }
+        (*n)++;
+    }
+    if (*n == 0)
+        sizes[(*n)++] = fallback;
+    return sizes;
 }

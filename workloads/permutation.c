@@ -18,12 +18,15 @@ enum pattern { PATTERN_RANDOM, PATTERN_SHIFT };
 
 struct permutation_config {
     int64_t bytes, pattern, shift, count, start;
-    char *ranks;
+    char *ranks, *sizes;
 };
 
 static const struct param params[] = {
     PARAM(BYTES, struct permutation_config, bytes, "2MB", "1B", NULL, NULL, "Size of each message.",
           "htsim's perm_*_2MB.cm"),
+    PARAM(TEXT, struct permutation_config, sizes, "", NULL, NULL, NULL,
+          "Unequal sizes, such as 1MB,4MB: rank i sends the (i mod n)-th; empty: bytes for all.",
+          "our choice: equal sizes"),
     PARAM(CHOICE, struct permutation_config, pattern, "random", NULL, NULL, "random|shift",
           "random: a derangement drawn by run.seed; shift: rank i sends to rank i + shift.",
           "htsim's setPermutation()"),
@@ -81,14 +84,14 @@ static gboolean choose_receivers(const struct permutation_config *config, uint64
 }
 
 static void add_messages(const struct permutation_config *config, struct schedule *schedule,
-                         const uint32_t *to)
+                         const uint32_t *to, const int64_t *sizes, uint32_t n_sizes)
 {
     for (int64_t k = 0; k < config->count; k++)
         for (uint32_t i = 0; i < schedule->n_ranks; i++)
             schedule_add_op(schedule, &(struct schedule_op){.kind = SCHEDULE_MESSAGE,
                                                             .rank = i,
                                                             .peer = to[i],
-                                                            .bytes = config->bytes,
+                                                            .bytes = sizes[i % n_sizes],
                                                             .start_ps = config->start,
                                                             .group = SCHEDULE_NO_GROUP});
 }
@@ -97,17 +100,19 @@ static gboolean build(const void *data, const struct graph *graph, struct build 
                       struct schedule *schedule, GError **error)
 {
     const struct permutation_config *config = data;
-    uint32_t n = 0;
+    uint32_t n = 0, n_sizes = 0;
     g_autofree uint32_t *hosts = workload_ranks(config->ranks, graph, &n, error);
     g_autofree uint32_t *to = g_new(uint32_t, (size_t)n + 1);
+    g_autofree int64_t *sizes =
+        hosts ? workload_sizes(config->sizes, config->bytes, &n_sizes, error) : NULL;
 
-    if (!hosts || !choose_receivers(config, notes->seed, to, n, error))
+    if (!sizes || !choose_receivers(config, notes->seed, to, n, error))
         return FALSE;
     schedule_init(schedule, n);
     memcpy(schedule->rank_host, hosts, n * sizeof *hosts);
-    add_messages(config, schedule, to);
-    build_note(notes, "permutation: %" G_GINT64_FORMAT " x %u messages of %" G_GINT64_FORMAT " B",
-               config->count, n, config->bytes);
+    add_messages(config, schedule, to, sizes, n_sizes);
+    build_note(notes, "permutation: %" G_GINT64_FORMAT " x %u messages of %s%" G_GINT64_FORMAT " B",
+               config->count, n, n_sizes > 1 ? "unequal sizes, the first " : "", sizes[0]);
     return workload_finish(schedule, graph, error);
 }
 

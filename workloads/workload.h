@@ -38,4 +38,10 @@ gboolean workload_finish(struct schedule *schedule, const struct graph *graph, G
  */
 uint32_t *workload_ranks(const char *text, const struct graph *graph, uint32_t *n, GError **error);
 
+/*
+ * Sizes written as "1MB" or "1MB,2MB,64KB": flow k has the (k mod n)-th. `fallback` is the one size
+ * where the text is empty. Returns n sizes (g_free), NULL with an error that names what is wrong.
+ */
+int64_t *workload_sizes(const char *text, int64_t fallback, uint32_t *n, GError **error);
+
 #endif

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* weft check: builds graph and schedule, prints what was understood, runs nothing. */
 #include "sim/app/command.h"
+#include "sim/app/paths.h"
 #include "sim/app/survey.h"
 #include "sim/core/units.h"
 #include <stdio.h>
+#include <string.h>
 
 static void print_quantity(const char *before, enum units_kind kind, double value)
 {
@@ -174,22 +176,51 @@ static void print_check(const struct experiment *experiment)
         printf("WARNING     %s\n", (char *)g_ptr_array_index(warnings, i));
 }
 
+static bool is_number(const char *text)
+{
+    return *text && strspn(text, G_CSET_DIGITS) == strlen(text);
+}
+
+/* "--paths A B" as the one argument that GLib lets an option have: "--paths A,B". */
+static char **join_paths(int *argc, char **argv)
+{
+    GPtrArray *joined = g_ptr_array_new_with_free_func(g_free);
+
+    for (int i = 0; i < *argc; i++) {
+        bool two = i > 0 && strcmp(argv[i - 1], "--paths") == 0 && i + 1 < *argc &&
+                   is_number(argv[i]) && is_number(argv[i + 1]);
+
+        g_ptr_array_add(joined,
+                        two ? g_strdup_printf("%s,%s", argv[i], argv[i + 1]) : g_strdup(argv[i]));
+        i += two;
+    }
+    *argc = (int)joined->len;
+    g_ptr_array_add(joined, NULL);
+    return (char **)g_ptr_array_free(joined, FALSE);
+}
+
 int command_check(int argc, char **argv)
 {
+    g_auto(GStrv) joined = join_paths(&argc, argv);
+    g_autofree char **arguments = g_memdup2(joined, sizeof *joined * ((size_t)argc + 1));
     struct command_line line;
     struct scenario *scenario = NULL;
     struct experiment experiment;
     GError *error = NULL;
     int code = COMMAND_DONE;
 
-    if (command_parse(&line, argc, argv, "[SCENARIO] - say what a scenario means, run nothing",
+    if (command_parse(&line, argc, arguments, "[SCENARIO] - say what a scenario means, run nothing",
                       "Prints hosts, planes, tiers, oversubscription, bytes by tier, unloaded "
                       "round trip, bandwidth-delay\nproduct, what a run will need, and warnings.",
                       false, &error))
         scenario = command_scenario(&line, &error);
     if (scenario) {
-        if (experiment_init(&experiment, scenario, &error))
-            print_check(&experiment);
+        if (experiment_init(&experiment, scenario, &error)) {
+            if (line.paths)
+                paths_print(&experiment, line.paths, &error);
+            else
+                print_check(&experiment);
+        }
         experiment_clear(&experiment);
     }
     if (error)

@@ -43,6 +43,11 @@ static GArray *all_sections(void)
 
         g_array_append_val(sections, section);
     }
+    g_array_append_vals(sections,
+                        &(struct section){"hosts", "hosts:NAME", NULL,
+                                          "What is particular to a group of hosts.", NULL,
+                                          scenario_hosts_params},
+                        1);
     return sections;
 }
 

@@ -23,9 +23,12 @@ static void add_entries(GOptionContext *context, struct command_line *line, bool
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &line->quiet, "No progress and no table", NULL},
         G_OPTION_ENTRY_NULL};
 
+    const GOptionEntry look[] = {{"paths", 0, 0, G_OPTION_ARG_STRING, &line->paths,
+                                  "List all shortest paths between two hosts instead", "A B"},
+                                 G_OPTION_ENTRY_NULL};
+
     g_option_context_add_main_entries(context, common, NULL);
-    if (writes)
-        g_option_context_add_main_entries(context, output, NULL);
+    g_option_context_add_main_entries(context, writes ? output : look, NULL);
 }
 
 gboolean command_parse(struct command_line *line, int argc, char **argv, const char *text,
@@ -54,6 +57,7 @@ void command_clear(struct command_line *line)
     g_free(line->topology);
     g_free(line->workload);
     g_free(line->out);
+    g_free(line->paths);
 }
 
 static gboolean add_settings(struct scenario *scenario, const struct command_line *line,

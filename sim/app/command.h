@@ -14,13 +14,14 @@ GQuark command_error_quark(void);
 
 struct command_line {
     char **sets, **files; /* --set; what is no option */
-    char *seed, *topology, *workload, *out;
+    char *seed, *topology, *workload, *out, *paths;
     gboolean quiet;
 };
 
 /*
  * Parses `argv` (argv[0] is the command's name). `text` is the line for --help and `summary` what
- * stands below it. A command that writes results takes --out and --quiet as well.
+ * stands below it. A command that writes results takes --out and --quiet as well, one that does not
+ * takes --paths.
  */
 gboolean command_parse(struct command_line *line, int argc, char **argv, const char *text,
                        const char *summary, bool writes, GError **error);

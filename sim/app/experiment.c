@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/experiment.h"
+#include "models/series.h"
 #include "sim/app/scenario_private.h"
 #include <string.h>
 
@@ -44,12 +45,26 @@ static void prefix_place(const struct scenario *scenario, const char *group,
         g_prefix_error(error, "%s: ", kind->where);
 }
 
+static gboolean take_series(struct experiment *experiment, GError **error)
+{
+    const struct scenario *scenario = experiment->scenario;
+
+    if (series_parse(scenario->run.series, &experiment->series_objects))
+        return TRUE;
+    g_set_error(error, EXPERIMENT_ERROR, 1,
+                "[run] series = %s: some of flow, port, plane, host, by commas, are expected",
+                scenario->run.series);
+    return FALSE;
+}
+
 gboolean experiment_init(struct experiment *experiment, struct scenario *scenario, GError **error)
 {
     *experiment = (struct experiment){.scenario = scenario};
     build_init(&experiment->build, 0, 0);
     graph_init(&experiment->graph);
     if (!scenario->profiles && !scenario_resolve(scenario, error))
+        return FALSE;
+    if (!take_series(experiment, error))
         return FALSE;
     experiment->build.seed = (uint64_t)scenario->run.seed;
     experiment->build.end_ps = scenario->run.end;
@@ -59,6 +74,8 @@ gboolean experiment_init(struct experiment *experiment, struct scenario *scenari
                      error);
         return FALSE;
     }
+    if (!hosts_init(&experiment->hosts, scenario, &experiment->graph, &experiment->build, error))
+        return FALSE;
     if (!scenario->workload->build(scenario->workload_config, &experiment->graph,
                                    &experiment->build, &experiment->schedule, error)) {
         prefix_place(scenario, "workload", scenario->workload->params, scenario->workload_config,
@@ -78,8 +95,11 @@ gboolean experiment_play(const struct experiment *experiment, const struct sink 
                               .schedule = &experiment->schedule,
                               .model = &scenario->model,
                               .profiles = experiment->profiles,
+                              .hosts = experiment->hosts.by_host,
                               .seed = (uint64_t)scenario->run.seed,
                               .end_ps = scenario->run.end,
+                              .series_step_ps = scenario->run.series_step,
+                              .series_objects = experiment->series_objects,
                               .progress = progress,
                               .progress_data = progress_data};
 
@@ -91,6 +111,7 @@ void experiment_clear(struct experiment *experiment)
 {
     if (experiment->schedule_built)
         schedule_clear(&experiment->schedule);
+    hosts_clear(&experiment->hosts);
     graph_clear(&experiment->graph);
     build_clear(&experiment->build);
     g_clear_pointer(&experiment->profiles, g_free);

@@ -7,6 +7,7 @@
 #ifndef WEFT_SIM_APP_EXPERIMENT_H
 #define WEFT_SIM_APP_EXPERIMENT_H
 
+#include "sim/app/hosts.h"
 #include "sim/app/scenario.h"
 
 #define EXPERIMENT_ERROR experiment_error_quark()
@@ -18,6 +19,8 @@ struct experiment {
     struct graph graph;
     struct schedule schedule;
     struct transport_profile *profiles; /* one for each of schedule.profiles; contents borrowed */
+    struct hosts hosts;
+    uint32_t series_objects; /* a set of enum series_object */
     bool schedule_built;
 };
 

@@ -33,6 +33,11 @@
     "topology.kind=dumbbell", "topology.hosts=" hosts_, "topology.bottleneck_links=" links_,       \
         "workload.kind=pairs", "workload.flows=" flows_, "workload.bytes=100B"
 
+/* The web search workload of DCTCP (SIGCOMM 2010, figure 4), as the simulators have read it. */
+#define WEBSEARCH                                                                                  \
+    "workload.cdf=0 0; 10000 0.15; 20000 0.2; 30000 0.3; 50000 0.4; 80000 0.53; 200000 0.6; "      \
+    "1000000 0.7; 2000000 0.8; 5000000 0.9; 10000000 0.97; 30000000 1"
+
 #define EXACT                            0, "exact", 1, 0
 #define CAPACITY(rate_, payload_, wire_) ((rate_) * (payload_) / (wire_))
 
@@ -344,6 +349,29 @@ const struct oracle oracles[] = {
      true,
      {"topology.kind=line", "topology.planes=8", "topology.link_rate=25Gbps", ONE("800MB"),
       "transport.name=metaroce", "loss.planes=0", "loss.rate_per_link=1"}},
+    {"P4H",
+     "(k - 1/2) / k, k = 4: one plane at half its rate",
+     ORACLE_KEPT,
+     87.5,
+     0.875,
+     "1 %",
+     1,
+     0,
+     true,
+     {"topology.kind=line", "topology.planes=4", "topology.link_rate=25Gbps", ONE("400MB"),
+      "transport.name=metaroce", "topology.slow_plane=0"}},
+    {"P8H",
+     "(k - 1/2) / k, k = 8, on a Clos of two tiers between leaves",
+     ORACLE_KEPT,
+     93.75,
+     0.9375,
+     "1 %",
+     1,
+     0,
+     true,
+     {"topology.kind=clos", "topology.hosts=4", "topology.hosts_per_leaf=2", "topology.spines=1",
+      "topology.planes=8", "topology.link_rate=25Gbps", "workload.kind=list",
+      "workload.flows=0>3 400MB", "transport.name=metaroce", "topology.slow_plane=5"}},
     {"S1",
      "1024 packets of 4178 B over 1 plane of 800G, 4 links, 3 switches",
      ORACLE_RECEIVER_US,
@@ -437,5 +465,28 @@ const struct oracle oracles[] = {
      {"topology.kind=clos", "topology.tiers=3", "topology.hosts=16", "topology.hosts_per_leaf=2",
       "topology.pods=4", "topology.spines=8", "topology.cores=4", "route.seeds=equal",
       "workload.kind=alltoall", "workload.bytes=16KB"}},
+    {"CDF",
+     "load x hosts x rate x time / (8 x mean): 0.3 x 320 x 100 Gb/s x 0.1 s / (8 x 1711250 B); the "
+     "run ends after 1 us, as the arrivals alone are looked at",
+     ORACLE_FLOWS,
+     70124,
+     265,
+     "1 sigma",
+     1,
+     0,
+     true,
+     {"topology.kind=star", "topology.hosts=320", "topology.link_rate=100Gbps", "run.end=1us",
+      "workload.kind=poisson", "workload.load=30%", "workload.duration=100ms", WEBSEARCH}},
+    {"CDF10",
+     "the same over 10 seeds, sigma / sqrt(10)",
+     ORACLE_FLOWS,
+     70124.2,
+     251.2,
+     "3 sigma, 10 seeds",
+     10,
+     0,
+     false,
+     {"topology.kind=star", "topology.hosts=320", "topology.link_rate=100Gbps", "run.end=1us",
+      "workload.kind=poisson", "workload.load=30%", "workload.duration=100ms", WEBSEARCH}},
     {.id = NULL},
 };

@@ -14,8 +14,8 @@ struct output {
     const struct scenario *scenario;
     struct summary summary;
     struct sink sink;
-    /* open until finished; flows and ports are NULL where [run] switches them off */
-    struct table_writer *flows, *ports, *summary_writer;
+    /* open until finished; flows, ports and series are NULL where [run] switches them off */
+    struct table_writer *flows, *ports, *series, *summary_writer;
 };
 
 static const char *const flow_columns[] = {
@@ -162,6 +162,19 @@ static void on_metric(void *data, const struct sink_metric *metric)
     summary_metric(&output->summary, metric);
 }
 
+static void on_series(void *data, const struct sink_series *series)
+{
+    struct table_writer *writer = ((struct output *)data)->series;
+
+    put_whole(writer, series->time_ps);
+    table_writer_field(writer, series->object);
+    table_writer_printf(writer, "%" G_GUINT64_FORMAT, series->id);
+    table_writer_field(writer, series->metric);
+    put_whole(writer, series->value);
+    table_writer_field(writer, series->unit);
+    table_writer_row(writer);
+}
+
 /* --- files ------------------------------------------------------------------------------------ */
 
 static struct table_writer *open_table(const struct output *output, const char *file,
@@ -195,6 +208,16 @@ static gboolean open_ports(struct output *output, GError **error)
     return output->ports != NULL;
 }
 
+static gboolean open_series(struct output *output, GError **error)
+{
+    static const char *const columns[] = {"time_ps", "object", "id", "metric", "value", "unit"};
+
+    output->series = open_table(output, "series.csv", columns, G_N_ELEMENTS(columns), error);
+    if (output->series)
+        table_writer_row(output->series);
+    return output->series != NULL;
+}
+
 static gboolean open_summary(struct output *output, GError **error)
 {
     static const char *const columns[] = {"metric", "value", "unit"};
@@ -208,7 +231,13 @@ static gboolean open_summary(struct output *output, GError **error)
 
 struct output *output_new(const char *folder, const struct experiment *experiment, GError **error)
 {
-    static const struct sink_ops ops = {on_flow, on_port, on_group, on_metric};
+    static const struct sink_ops plain = {
+        .flow = on_flow, .port = on_port, .group = on_group, .metric = on_metric};
+    static const struct sink_ops timed = {.flow = on_flow,
+                                          .port = on_port,
+                                          .group = on_group,
+                                          .metric = on_metric,
+                                          .series = on_series};
     struct output *output;
     const struct run_config *run = &experiment->scenario->run;
 
@@ -220,10 +249,11 @@ struct output *output_new(const char *folder, const struct experiment *experimen
     output = g_new0(struct output, 1);
     output->folder = g_strdup(folder);
     output->scenario = experiment->scenario;
-    output->sink = (struct sink){&ops, output};
+    output->sink = (struct sink){run->series_step > 0 ? &timed : &plain, output};
     summary_init(&output->summary);
     if (!open_summary(output, error) || (run->flows && !open_flows(output, error)) ||
-        (run->ports && !open_ports(output, error))) {
+        (run->ports && !open_ports(output, error)) ||
+        (run->series_step > 0 && !open_series(output, error))) {
         output_free(output);
         return NULL;
     }
@@ -246,6 +276,7 @@ void output_free(struct output *output)
         return;
     table_writer_abort(output->flows);
     table_writer_abort(output->ports);
+    table_writer_abort(output->series);
     table_writer_abort(output->summary_writer);
     summary_clear(&output->summary);
     g_free(output->folder);
@@ -368,6 +399,7 @@ gboolean output_finish(struct output *output, const struct backend_result *resul
     write_summary(output);
     return close_table(output, &output->flows, "flows.csv", error) &&
            close_table(output, &output->ports, "ports.csv", error) &&
+           close_table(output, &output->series, "series.csv", error) &&
            scenario_write(output->scenario, scenario, error) &&
            write_facts(output, result, facts, error) &&
            close_table(output, &output->summary_writer, "summary.csv", error);

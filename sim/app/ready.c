@@ -15,18 +15,21 @@ static gboolean has_folders(const char *root)
            g_file_test(workloads, G_FILE_TEST_IS_DIR);
 }
 
-/* The tree in which the program was built, or NULL. */
+/* The tree in which the program was built, share/weft beside an installed one, or NULL. */
 static char *program_root(void)
 {
     g_autofree char *path = g_file_read_link("/proc/self/exe", NULL);
 
     for (int level = 0; path && level < LEVELS_ABOVE_PROGRAM; level++) {
         char *above = g_path_get_dirname(path);
+        g_autofree char *share = g_build_filename(above, "share", "weft", NULL);
 
         g_free(path);
         path = above;
         if (has_folders(path))
             return g_steal_pointer(&path);
+        if (has_folders(share))
+            return g_steal_pointer(&share);
     }
     return NULL;
 }

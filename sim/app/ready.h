@@ -2,7 +2,8 @@
 /*
  * Ready scenarios: key files NAME.ini in the folders topologies/, workloads/ and scenarios/ of, in
  * this order, the working folder, the tree in which the program was built (the nearest folder above
- * the program that has topologies/ and workloads/), and the folder named by WEFT_DATA.
+ * the program that has topologies/ and workloads/) or share/weft beside the bin/ in which it is
+ * installed, and the folder named by WEFT_DATA.
  */
 #ifndef WEFT_SIM_APP_READY_H
 #define WEFT_SIM_APP_READY_H

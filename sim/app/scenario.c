@@ -125,7 +125,8 @@ static const char *const raw_groups[] = {"compare", "case:", "variant:", "curve:
 static bool group_is_known(const char *group)
 {
     if (strcmp(group, "scenario") == 0 || strcmp(group, "run") == 0 || kinds_seam(group) ||
-        (g_str_has_prefix(group, "transport:") && group[strlen("transport:")]))
+        (g_str_has_prefix(group, "transport:") && group[strlen("transport:")]) ||
+        (g_str_has_prefix(group, "hosts:") && group[strlen("hosts:")]))
         return true;
     for (int i = 0; model_groups[i].name; i++)
         if (strcmp(group, model_groups[i].name) == 0)
@@ -170,8 +171,8 @@ static gboolean check_group(const struct scenario_entry *entry, GError **error)
         g_autofree char *all = g_strjoinv("] [", (char **)names->pdata);
 
         scenario_entry_error(entry, error,
-                             "there is no group [%s]; there are [%s] and "
-                             "[transport:NAME]",
+                             "there is no group [%s]; there are [%s], "
+                             "[transport:NAME] and [hosts:NAME]",
                              entry->group, all);
     }
     return FALSE;

@@ -27,9 +27,23 @@ struct run_config {
     int64_t end;          /* ps: the run stops here at the latest */
     int64_t backend;      /* choice: scenario_backends */
     int64_t flows, ports; /* whether flows.csv and ports.csv are written */
+    int64_t series_step;  /* of series.csv; 0: none */
+    char *series;         /* of which objects */
 };
 extern const struct param scenario_run_params[];
 extern const struct backend_ops *const scenario_backends[]; /* in the order of run.backend */
+
+/* [hosts:NAME] */
+struct scenario_hosts {
+    char *name;
+    /* the group's keys; scenario_hosts_params */
+    struct scenario_hosts_config {
+        char *ranks, *transport;
+        int64_t nic_delay, link_rate, planes;
+        struct host_config host; /* begins with the values of [host] */
+    } config;
+};
+extern const struct param scenario_hosts_params[];
 
 /* One "key = value" as somebody wrote it; immutable, shared by copies of the scenario. */
 struct scenario_entry {
@@ -48,6 +62,7 @@ struct scenario {
     void *workload_config;
     struct model_config model;
     GPtrArray *profiles; /* struct transport_profile *; [0] is [transport], its name is "" */
+    GPtrArray *hosts;    /* struct scenario_hosts *, in order of appearance */
     /* as read */
     char *name;        /* of the first file loaded by scenario_load(), without folder and .ini */
     GPtrArray *layers; /* GPtrArray * of struct scenario_entry * */

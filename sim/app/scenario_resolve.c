@@ -27,6 +27,44 @@ const struct param scenario_run_params[] = {
           "Write flows.csv, one row a message.", "our choice"),
     PARAM(BOOL, struct run_config, ports, "on", NULL, NULL, NULL,
           "Write ports.csv, one row a direction of a link.", "our choice"),
+    PARAM(TIME, struct run_config, series_step, "0ps", NULL, NULL, NULL,
+          "Write series.csv: what happened in each step of this length; 0: not.",
+          "our choice: the file is large"),
+    PARAM(TEXT, struct run_config, series, "flow,port,plane,host", NULL, NULL, NULL,
+          "Objects of series.csv: some of flow, port, plane, host, by commas.", "our choice: all"),
+    PARAM_END,
+};
+
+#define HOST_ROW(type_, name_, value_, most_, help_)                                               \
+    {                                                                                              \
+        .name = #name_, .type = PARAM_##type_,                                                     \
+        .offset = offsetof(struct scenario_hosts_config, host.name_), .value = value_,             \
+        .most = most_, .help = help_, .source = "as [host] has it"                                 \
+    }
+
+const struct param scenario_hosts_params[] = {
+    PARAM(TEXT, struct scenario_hosts_config, ranks, "", NULL, NULL, NULL,
+          "Hosts of the group, such as 0-31 or 0,2,4-7; a host is in one group at most.",
+          "our choice: has to be said"),
+    PARAM(TEXT, struct scenario_hosts_config, transport, "", NULL, NULL, NULL,
+          "Which [transport:NAME], or transport, they use for flows that ask for none; empty: "
+          "[transport].",
+          "our choice: as all others"),
+    PARAM(TIME, struct scenario_hosts_config, nic_delay, "0ps", NULL, "1s", NULL,
+          "What the NIC adds to each packet on its way out, and again on its way in.",
+          "our choice: the network alone"),
+    PARAM(RATE, struct scenario_hosts_config, link_rate, "0bps", NULL, "100Tbps", NULL,
+          "Rate of each of their links, both directions; 0: as the topology says.",
+          "our choice: as all others"),
+    PARAM(NUMBER, struct scenario_hosts_config, planes, "0", NULL, "16", NULL,
+          "They use their NIC ports on this many planes, the first ones; 0: all.",
+          "our choice: as all others"),
+    HOST_ROW(TIME, issue_time, "0ps", "1s",
+             "Time from an operation being ready to its message being handed to the transport."),
+    HOST_ROW(TIME, notify_time, "0ps", "1s",
+             "Time from the last byte placed to the receiving program knowing it."),
+    HOST_ROW(RATE, reduce_rate, "0bps", NULL,
+             "Speed of reductions, in bits of input per second; 0: they take no time."),
     PARAM_END,
 };
 
@@ -303,6 +341,36 @@ const struct transport_profile *scenario_profile(struct scenario *scenario, cons
     return NULL;
 }
 
+/* --- groups of hosts -------------------------------------------------------------------------- */
+
+static void hosts_free(void *data)
+{
+    struct scenario_hosts *hosts = data;
+
+    param_clear(scenario_hosts_params, &hosts->config);
+    g_free(hosts->name);
+    g_free(hosts);
+}
+
+/* Begins with the values of [host], which has been filled. */
+static gboolean resolve_hosts(struct scenario *scenario, GError **error)
+{
+    g_autoptr(GPtrArray) groups = scenario_groups(scenario, "hosts:");
+
+    for (guint i = 0; i < groups->len; i++) {
+        const char *group = g_ptr_array_index(groups, i);
+        struct scenario_hosts *hosts = g_new0(struct scenario_hosts, 1);
+
+        hosts->name = g_strdup(group + strlen("hosts:"));
+        param_defaults(scenario_hosts_params, &hosts->config);
+        hosts->config.host = scenario->model.host;
+        g_ptr_array_add(scenario->hosts, hosts);
+        if (!fill(scenario, group, scenario_hosts_params, &hosts->config, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static void *group_config(struct scenario *scenario, const struct model_group *group)
@@ -318,7 +386,9 @@ void scenario_unresolve(struct scenario *scenario)
         release_config(scenario->workload->params, scenario->workload_config);
     for (const struct model_group *group = model_groups; scenario->profiles && group->name; group++)
         param_clear(group->params, group_config(scenario, group));
+    param_clear(scenario_run_params, &scenario->run);
     g_clear_pointer(&scenario->profiles, g_ptr_array_unref);
+    g_clear_pointer(&scenario->hosts, g_ptr_array_unref);
     g_clear_pointer(&scenario->title, g_free);
     scenario->topology = NULL;
     scenario->workload = NULL;
@@ -358,6 +428,7 @@ static gboolean resolve_kinds(struct scenario *scenario, GError **error)
 gboolean scenario_resolve(struct scenario *scenario, GError **error)
 {
     scenario_unresolve(scenario);
+    scenario->hosts = g_ptr_array_new_with_free_func(hosts_free);
     for (const struct model_group *group = model_groups; group->name; group++)
         param_defaults(group->params, group_config(scenario, group));
     if (!resolve_profiles(scenario, error) ||
@@ -367,5 +438,5 @@ gboolean scenario_resolve(struct scenario *scenario, GError **error)
     for (const struct model_group *group = model_groups; group->name; group++)
         if (!fill(scenario, group->name, group->params, group_config(scenario, group), error))
             return FALSE;
-    return TRUE;
+    return resolve_hosts(scenario, error);
 }

@@ -85,6 +85,16 @@ static void add_profiles(GString *text, const struct scenario *scenario, const c
     }
 }
 
+static void add_hosts(GString *text, const struct scenario *scenario, const char *folder)
+{
+    for (guint i = 0; i < scenario->hosts->len; i++) {
+        const struct scenario_hosts *hosts = g_ptr_array_index(scenario->hosts, i);
+
+        g_string_append_printf(text, "\n[hosts:%s]\n", hosts->name);
+        add_values(text, scenario_hosts_params, &hosts->config, folder);
+    }
+}
+
 char *scenario_text(const struct scenario *scenario, const char *folder)
 {
     GString *text = g_string_new("# A resolved scenario: every value, no base. Reading it back "
@@ -101,6 +111,7 @@ char *scenario_text(const struct scenario *scenario, const char *folder)
         g_string_append_printf(text, "\n[%s]\n", group->name);
         add_values(text, group->params, (const char *)&scenario->model + group->offset, folder);
     }
+    add_hosts(text, scenario, folder);
     return g_string_free(text, FALSE);
 }
 

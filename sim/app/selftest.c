@@ -116,6 +116,8 @@ static double read_quantity(const struct oracle *oracle, const struct seen *seen
         return (double)seen->max_load;
     case ORACLE_CORE_SHARE:
         return (double)seen->core_links_used / (double)seen->core_links;
+    case ORACLE_FLOWS:
+        return (double)seen->n_flows;
     case ORACLE_KEPT:
         return goodput_bps(seen);
     }
@@ -165,6 +167,7 @@ const char *oracle_unit(enum oracle_quantity quantity)
                                         [ORACLE_EXTRA] = "RTO",
                                         [ORACLE_MAX_LOAD] = "flows",
                                         [ORACLE_CORE_SHARE] = "share",
+                                        [ORACLE_FLOWS] = "flows",
                                         [ORACLE_KEPT] = "%"};
 
     return units[quantity];

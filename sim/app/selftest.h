@@ -21,6 +21,7 @@ enum oracle_quantity {
     ORACLE_EXTRA,         /* mean time above the ideal, in units of `scale` ps */
     ORACLE_MAX_LOAD,      /* packets on the busiest parallel link, mean over seeds */
     ORACLE_CORE_SHARE,    /* share of the links into the top tier that carry anything */
+    ORACLE_FLOWS,         /* messages of the schedule, mean over seeds */
     ORACLE_KEPT,          /* goodput with the last setting / without it, % */
 };
 

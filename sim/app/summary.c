@@ -83,9 +83,21 @@ void summary_flow(struct summary *summary, const struct sink_flow *flow)
     flow_times(summary, flow);
 }
 
+/* Links begin at the lower tier (graph.h), so that even ports lead up. */
+static void add_load(struct summary *summary, const struct sink_port *port)
+{
+    struct summary_load *load =
+        &summary->load[MIN(port->tier, SUMMARY_N_TIERS - 1)][port->port & 1];
+
+    load->n++;
+    load->bytes += port->bytes;
+    load->most = MAX(load->most, port->bytes);
+    load->squares += (double)port->bytes * (double)port->bytes;
+}
+
 void summary_port(struct summary *summary, const struct sink_port *port)
 {
-    summary->tier_bytes[MIN(port->tier, G_N_ELEMENTS(summary->tier_bytes) - 1)] += port->bytes;
+    add_load(summary, port);
     summary->port_marked_packets += port->marked_packets;
     summary->max_queue_bytes = MAX(summary->max_queue_bytes, port->max_queue_bytes);
     for (int cause = 0; cause < SINK_N_DROPS; cause++)
@@ -159,7 +171,8 @@ static void on_metric(void *data, const struct sink_metric *metric)
 
 struct sink summary_sink(struct summary *summary)
 {
-    static const struct sink_ops ops = {on_flow, on_port, on_group, on_metric};
+    static const struct sink_ops ops = {
+        .flow = on_flow, .port = on_port, .group = on_group, .metric = on_metric};
 
     return (struct sink){&ops, summary};
 }
@@ -278,14 +291,36 @@ static void add_bytes(const struct summary *summary, GArray *rows)
                summary->end_ps >= 0 && duration_ps > 0
                    ? (double)summary->delivered_bytes * 8e12 / (double)duration_ps
                    : 0);
-    for (size_t tier = 0; tier < G_N_ELEMENTS(summary->tier_bytes); tier++) {
+    for (size_t tier = 0; tier < SUMMARY_N_TIERS; tier++) {
         g_autofree char *name = g_strdup_printf("wire_bytes_tier_%zu", tier);
+        int64_t bytes = summary->load[tier][0].bytes + summary->load[tier][1].bytes;
 
-        all += summary->tier_bytes[tier];
-        if (summary->tier_bytes[tier] > 0)
-            add_whole(rows, name, "bytes", summary->tier_bytes[tier]);
+        all += bytes;
+        if (bytes > 0)
+            add_whole(rows, name, "bytes", bytes);
     }
     add_whole(rows, "wire_bytes", "bytes", all);
+}
+
+/* Jain's index (sum x)^2 / (n sum x^2) and max / mean, over all links of the tier. */
+static void add_balance(const struct summary *summary, GArray *rows)
+{
+    static const char *const directions[] = {"up", "down"};
+
+    for (size_t tier = 0; tier < SUMMARY_N_TIERS; tier++)
+        for (int way = 0; way < 2; way++) {
+            const struct summary_load *load = &summary->load[tier][way];
+            double sum = (double)load->bytes, n = (double)load->n;
+            g_autofree char *jain =
+                g_strdup_printf("balance_tier_%zu_%s_jain", tier, directions[way]);
+            g_autofree char *peak =
+                g_strdup_printf("balance_tier_%zu_%s_max_over_mean", tier, directions[way]);
+
+            if (load->bytes == 0)
+                continue;
+            add_double(rows, jain, "ratio", sum * sum / (n * load->squares));
+            add_double(rows, peak, "ratio", (double)load->most * n / sum);
+        }
 }
 
 static void add_flows(const struct summary *summary, GArray *rows)
@@ -319,6 +354,7 @@ void summary_finish(struct summary *summary, const struct backend_result *result
         add_group(summary, rows, i);
     add_counts(summary, rows);
     add_bytes(summary, rows);
+    add_balance(summary, rows);
     for (guint i = 0; i < summary->metrics->len; i++) {
         const struct summary_row *row = &g_array_index(summary->metrics, struct summary_row, i);
 

@@ -15,6 +15,14 @@ struct summary_row {
     char *value; /* "" where the quantity does not exist; integers whole, others by %.9g */
 };
 
+/* Wire bytes of the links of a tier in one direction, for how evenly they are used. */
+struct summary_load {
+    int64_t n, bytes, most;
+    double squares;
+};
+
+#define SUMMARY_N_TIERS 8
+
 struct summary {
     GArray *rows; /* struct summary_row, after summary_finish() */
     /* gathered */
@@ -26,7 +34,7 @@ struct summary {
     int64_t packets, retransmitted_packets, spurious_retransmissions, timeouts, marked_packets;
     int64_t delivered_bytes, offered_bytes; /* payload; of all flows seen */
     int64_t start_ps, end_ps;               /* first start, last end at a receiver; or SINK_NEVER */
-    int64_t tier_bytes[8];                  /* wire bytes by tier of the link */
+    struct summary_load load[SUMMARY_N_TIERS][2]; /* by tier of the link; 0 up, 1 down */
     int64_t dropped_packets[SINK_N_DROPS];
     int64_t port_marked_packets, max_queue_bytes;
 };

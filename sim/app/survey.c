@@ -58,15 +58,18 @@ static void note_pair(struct look *look, uint32_t src, uint32_t dst, uint32_t ni
     kept = g_new(gint64, 1);
     *kept = (gint64)key;
     g_hash_table_add(look->pairs, kept);
-    note_round_trip(look, src, dst, nic, look->experiment->profiles[profile].config);
+    note_round_trip(
+        look, src, dst, nic,
+        hosts_profile(&look->experiment->hosts, src, look->experiment->profiles, profile)->config);
 }
 
 static void look_at(struct look *look, const struct schedule_op *op)
 {
     const struct experiment *experiment = look->experiment;
-    const struct transport_common *common = experiment->profiles[op->profile].config;
     struct survey *survey = look->survey;
     uint32_t src = experiment->schedule.rank_host[op->rank];
+    const struct transport_common *common =
+        hosts_profile(&experiment->hosts, src, experiment->profiles, op->profile)->config;
     uint32_t dst = experiment->schedule.rank_host[op->peer];
     uint32_t ports[IDEAL_MAX_LINKS], from, to, n_links;
     int64_t n = transport_n_packets(op->bytes, common->payload), step = (int64_t)survey->step;

@@ -80,6 +80,41 @@ static inline uint64_t random_threshold(int64_t ppt)
     return (uint64_t)(((unsigned __int128)(uint64_t)ppt << 64) / UINT64_C(1000000000000));
 }
 
+#define RANDOM_EXPONENTIAL_BITS 48
+
+/*
+ * -log2(x / 2^64) in units of 2^-48, for x >= 1; at most 64. Digit by digit: squaring the mantissa
+ * doubles its logarithm. The error is below 2^-47.
+ */
+static inline uint64_t random_minus_log2(uint64_t x)
+{
+    uint32_t n_zeros = (uint32_t)__builtin_clzll(x);
+    uint64_t mantissa = x << n_zeros, log2 = 0; /* of mantissa / 2^63, in [1, 2) */
+
+    for (int bit = 0; bit < RANDOM_EXPONENTIAL_BITS; bit++) {
+        unsigned __int128 square = (unsigned __int128)mantissa * mantissa >> 63;
+
+        log2 <<= 1;
+        if (square >> 64) {
+            log2 |= 1;
+            square >>= 1;
+        }
+        mantissa = (uint64_t)square;
+    }
+    return ((uint64_t)n_zeros + 1) * (UINT64_C(1) << RANDOM_EXPONENTIAL_BITS) - log2;
+}
+
+/*
+ * An exponential draw of mean 1 in units of 2^-48, at most 44.4: -ln(u) = -log2(u) ln 2, in whole
+ * numbers, so that it is the same on every machine.
+ */
+static inline uint64_t random_exponential(struct random_stream *stream)
+{
+    static const uint64_t ln2 = UINT64_C(0xb17217f7d1cf79ac); /* ln 2 x 2^64 */
+
+    return (uint64_t)((unsigned __int128)random_minus_log2(random_next(stream) | 1) * ln2 >> 64);
+}
+
 /* Fisher-Yates over `n` numbers. */
 static inline void random_shuffle(struct random_stream *stream, uint32_t *values, uint32_t n)
 {

@@ -60,6 +60,16 @@ struct sink_group {
     uint64_t n_ops, n_ops_done;
 };
 
+/* One number at one instant: what was done since the step before, or a state. */
+struct sink_series {
+    int64_t time_ps;
+    const char *object; /* "flow", "port", "plane", "host" */
+    uint64_t id;        /* number of the operation, directed port, plane, host */
+    const char *metric;
+    int64_t value;
+    const char *unit;
+};
+
 /* One number that describes the whole run: exact integers where the quantity is one. */
 struct sink_metric {
     const char *name, *unit;
@@ -71,6 +81,7 @@ struct sink_ops {
     void (*port)(void *data, const struct sink_port *port);
     void (*group)(void *data, const struct sink_group *group);
     void (*metric)(void *data, const struct sink_metric *metric);
+    void (*series)(void *data, const struct sink_series *series);
 };
 
 /* Any of the functions may be NULL: not wanted. */

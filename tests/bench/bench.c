@@ -20,7 +20,7 @@ static double cpu_seconds(void)
 
 int main(int argc, char **argv)
 {
-    static const struct sink_ops nothing = {NULL, NULL, NULL, NULL};
+    static const struct sink_ops nothing = {.flow = NULL};
     struct scenario *scenario = scenario_new();
     struct experiment experiment;
     struct backend_result result;

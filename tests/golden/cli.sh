@@ -165,11 +165,12 @@ ok 'results/NAME is the folder unless another is given' eval '(default_folder)'
 
 examples() { # each block of docs/SCENARIOS.md, a comparison's groups on top of the first
     awk '/^```ini$/ { n++; inside = 1; next } /^```$/ { inside = 0 } inside { print >"example" n ".ini" }' \
-        "$tree/docs/SCENARIOS.md" && [ "$(ls example*.ini | wc -l)" = 3 ] &&
-        cat example1.ini >>example3.ini &&
+        "$tree/docs/SCENARIOS.md" && [ "$(ls example*.ini | wc -l)" = 4 ] &&
+        cat example1.ini >>example4.ini &&
         exits 0 run example1.ini --out e1 && says e1/flows.csv ',2462240,' &&
         exits 0 run example2.ini --out e2 && says e2/flows.csv 0,0,1,rocev2, 1,2,1,many, 2,3,1,metaroce, &&
-        exits 0 run example3.ini --out e3 && diff e1/flows.csv e3/flows.csv
+        exits 0 run example3.ini --out e3 && says e3/flows.csv ,vendor_a, ,vendor_b, &&
+        exits 0 run example4.ini --out e4 && diff e1/flows.csv e4/flows.csv
 }
 ok 'the examples of docs/SCENARIOS.md' examples
 
@@ -182,6 +183,17 @@ check() {
             'busbw = algbw x 126/64' && ! grep -q WARNING out && [ ! -e results ]
 }
 ok 'check says what was understood and runs nothing' check
+paths() { # 4 planes x 8 spines between leaves, one way within a leaf; 5-tuples choose
+    exits 0 check planes4-64 --workload permutation --paths 0 63 &&
+        [ "$(grep -c '^  host 0 ' out)" = 32 ] && [ "$(grep -c '^  8 shortest paths$' out)" = 4 ] &&
+        says out '4 links, 3.80 us of delay and latency' 'keeps one of them' '[128] switch 72 (tier 2)' &&
+        exits 0 check planes4-64 --workload permutation --paths=0,7 &&
+        [ "$(grep -c '^  1 shortest path$' out)" = 4 ] &&
+        refuses 'two different hosts are expected, 0 to 63' check planes4-64 --workload permutation \
+            --paths 0 64 &&
+        refuses 'two different hosts' check planes4-64 --workload permutation --paths 5 5
+}
+ok 'check lists the paths between two hosts' paths
 warnings() {
     exits 0 check --topology clos --workload list --set topology.hosts=16 \
         --set topology.hosts_per_leaf=8 --set topology.spines=4 --set 'workload.flows=0>9 1KB start=2s' \

@@ -67,7 +67,8 @@ static gint play_by_flow(gconstpointer a, gconstpointer b)
 /* Settings end with NULL; the test stops if they are wrong. play_clear() afterwards. */
 static void play(struct play *play, uint64_t seed, const char *const *settings)
 {
-    static const struct sink_ops ops = {play_flow, play_port, play_group, play_metric};
+    static const struct sink_ops ops = {
+        .flow = play_flow, .port = play_port, .group = play_group, .metric = play_metric};
     struct scenario *scenario = scenario_new();
     struct experiment experiment;
     struct sink sink = {&ops, play};

@@ -17,7 +17,7 @@
 
 extern const struct transport_ops transport_example;
 
-static const struct sink_ops nothing = {NULL, NULL, NULL, NULL};
+static const struct sink_ops nothing = {.flow = NULL};
 
 static bool once(struct connection *connection, struct packet *packet)
 {

@@ -447,6 +447,37 @@ static void iterations_wait_for_the_whole_call_before(void **state)
         }
 }
 
+/* The barrier before each call after the first becomes a computation; all else stays. */
+static void gaps_are_computations_between_calls(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < G_N_ELEMENTS(kinds); k++) {
+        g_autofree char *keys = g_strconcat(kinds[k].keys, "bytes=12345|iterations=4", NULL);
+        g_autofree char *with = g_strconcat(keys, "|gap=30us", NULL);
+        struct trial plain, gaps;
+        uint32_t n_computations = 0;
+
+        trial_init(&plain, kinds[k].name, keys, 5, 1);
+        trial_init(&gaps, kinds[k].name, with, 5, 1);
+        assert_int_equal(plain.schedule.n_ops, gaps.schedule.n_ops);
+        for (uint64_t i = 0; i < gaps.schedule.n_ops; i++) {
+            struct schedule_op a = trial_op(&plain, i), b = trial_op(&gaps, i);
+
+            if (b.kind == SCHEDULE_COMPUTE) {
+                assert_true(a.kind == SCHEDULE_JOIN && a.n_needed == b.n_needed);
+                assert_int_equal(b.duration_ps, 30000000);
+                n_computations++;
+            } else {
+                assert_true(a.kind == b.kind && a.bytes == b.bytes && a.n_needed == b.n_needed);
+            }
+        }
+        assert_int_equal(n_computations, 3);
+        assert_true(trial_notes(&gaps, "compute for 30us between calls"));
+        trial_clear(&plain);
+        trial_clear(&gaps);
+    }
+}
+
 static void a_ring_waits_for_one_thing_only(void **state)
 {
     struct trial trial;
@@ -535,6 +566,7 @@ int main(void)
         cmocka_unit_test(direct_allreduce_spreads_only_full_sums),
         cmocka_unit_test(pairwise_goes_step_by_step),
         cmocka_unit_test(iterations_wait_for_the_whole_call_before),
+        cmocka_unit_test(gaps_are_computations_between_calls),
         cmocka_unit_test(a_ring_waits_for_one_thing_only),
         cmocka_unit_test(places_follow_order_and_stride),
         cmocka_unit_test(what_cannot_be_is_refused),

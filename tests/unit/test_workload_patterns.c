@@ -212,6 +212,52 @@ static void incast_of_all_from_a_chosen_first(void **state)
     assert_refused("incast", "stagger=9000000s", 8, "2^63");
 }
 
+/* Stars have one leaf: the victim starts and ends beside the receiver, on hosts that are idle. */
+static void a_victim_misses_the_receiver_alone(void **state)
+{
+    struct trial trial;
+    struct schedule_op op;
+
+    (void)state;
+    trial_init(&trial, "incast", "senders=3|receiver=6|victim=on|victim_bytes=5kB|sizes=1kB, 2kB",
+               8, 1);
+    assert_true(trial.ok);
+    assert_int_equal(trial.schedule.n_ops, 4);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(trial_op(&trial, i).bytes, i % 2 ? 2000 : 1000);
+    op = trial_op(&trial, 3);
+    assert_true(op.rank == 3 && op.peer == 2 && op.bytes == 5000);
+    assert_string_equal(schedule_group(&trial.schedule, op.group)->name, "victim");
+    assert_int_equal(schedule_group(&trial.schedule, 0)->n_ops, 3);
+    assert_int_equal(schedule_group(&trial.schedule, 0)->bytes, 4000);
+    assert_int_equal(schedule_group(&trial.schedule, 1)->n_ops, 1);
+    trial_clear(&trial);
+
+    trial_init(&trial, "incast", "senders=6|receiver=0|victim=on|victim_src=3", 8, 1);
+    assert_true(trial.ok && trial_op(&trial, 6).rank == 3 && trial_op(&trial, 6).peer == 7);
+    trial_clear(&trial);
+    assert_refused("incast", "senders=7|victim=on", 8, "no host on the receiver's leaf is idle");
+    assert_refused("incast", "senders=6|victim=on", 8, "no idle host is left to send");
+    assert_refused("incast", "senders=2|victim=on|victim_dst=0", 8, "other than the receiver");
+    assert_refused("incast", "senders=2|victim=on|victim_dst=8", 8, "below 8");
+    assert_refused("incast", "senders=2|victim=on|victim_src=8", 8, "below 8");
+    assert_refused("incast", "sizes=1kB,none", 8, "sizes 'none'");
+    assert_refused("incast", "sizes=0B", 8, "sizes '0B'");
+}
+
+static void permutations_may_be_unequal(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    trial_init(&trial, "permutation", "sizes=1kB,2kB,4kB|count=2", 4, 1);
+    assert_true(trial.ok && trial.schedule.n_ops == 8);
+    for (uint32_t i = 0; i < 8; i++)
+        assert_int_equal(trial_op(&trial, i).bytes, 1000 << (i % 4 % 3));
+    assert_true(trial_notes(&trial, "unequal sizes, the first 1000 B"));
+    trial_clear(&trial);
+}
+
 /* --- pairs.c ---------------------------------------------------------------------------------- */
 
 static void pairs_cross_from_half_to_half(void **state)
@@ -250,6 +296,8 @@ int main(void)
         cmocka_unit_test(shift_count_start_and_ranks),
         cmocka_unit_test(incast_takes_senders_after_the_receiver),
         cmocka_unit_test(incast_of_all_from_a_chosen_first),
+        cmocka_unit_test(a_victim_misses_the_receiver_alone),
+        cmocka_unit_test(permutations_may_be_unequal),
         cmocka_unit_test(pairs_cross_from_half_to_half),
     };
 

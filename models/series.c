@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "models/series.h"
+#include "models/host.h"
+#include <string.h>
+
+struct seen_flow { /* a message, as it was at the look before */
+    const struct message *message;
+    int64_t received_bytes, packets, retransmitted_packets, timeouts, marked_packets;
+};
+
+static const char *const names[SERIES_N_OBJECTS] = {"flow", "port", "plane", "host"};
+
+bool series_parse(const char *text, uint32_t *objects)
+{
+    g_auto(GStrv) parts = g_strsplit(text, ",", -1);
+
+    *objects = 0;
+    for (char **part = parts; *part; part++) {
+        int object = 0;
+
+        g_strstrip(*part);
+        while (object < SERIES_N_OBJECTS && strcmp(names[object], *part) != 0)
+            object++;
+        if (object == SERIES_N_OBJECTS)
+            return false;
+        *objects |= 1u << object;
+    }
+    return *objects != 0;
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+struct row {
+    const struct series *series;
+    int64_t time_ps;
+    enum series_object object;
+    uint64_t id;
+};
+
+static void put(const struct row *row, const char *metric, const char *unit, int64_t value)
+{
+    struct sink_series record = {row->time_ps, names[row->object], row->id, metric, value, unit};
+
+    row->series->sink->ops->series(row->series->sink->data, &record);
+}
+
+static bool wants(const struct series *series, enum series_object object)
+{
+    return series->objects >> object & 1;
+}
+
+/* --- flows ------------------------------------------------------------------------------------ */
+
+static void add_new_flows(struct series *series)
+{
+    for (; series->n_messages < series->player->messages->len; series->n_messages++) {
+        struct seen_flow seen = {
+            .message = g_ptr_array_index(series->player->messages, series->n_messages)};
+
+        g_array_append_val(series->flows, seen);
+    }
+}
+
+static void look_at_connection(const struct row *row, const struct connection *connection)
+{
+    struct transport_sample sample = {0};
+
+    if (!connection->ops->sample)
+        return;
+    connection->ops->sample(connection, &sample);
+    put(row, "window", "bytes", sample.window_bytes);
+    put(row, "rate", "bit/s", sample.rate_bps);
+    put(row, "in_flight", "bytes", sample.in_flight_bytes);
+}
+
+static void look_at_flow(const struct row *row, struct seen_flow *seen)
+{
+    const struct message *message = seen->message;
+
+    put(row, "received", "bytes", message->received_bytes - seen->received_bytes);
+    put(row, "sent_packets", "packets", message->packets - seen->packets);
+    put(row, "retransmitted_packets", "packets",
+        message->retransmitted_packets - seen->retransmitted_packets);
+    put(row, "timeouts", "timeouts", message->timeouts - seen->timeouts);
+    put(row, "marked_packets", "packets", message->marked_packets - seen->marked_packets);
+    *seen = (struct seen_flow){message,           message->received_bytes,
+                               message->packets,  message->retransmitted_packets,
+                               message->timeouts, message->marked_packets};
+    look_at_connection(row, message->connection);
+}
+
+/* Flows that are over have their last rows now, and leave. */
+static void look_at_flows(struct series *series, int64_t time_ps)
+{
+    guint kept = 0;
+
+    add_new_flows(series);
+    for (guint i = 0; i < series->flows->len; i++) {
+        struct seen_flow *seen = &g_array_index(series->flows, struct seen_flow, i);
+        const struct message *message = seen->message;
+        struct row row = {series, time_ps, SERIES_FLOW, message->op};
+
+        look_at_flow(&row, seen);
+        if (!message->failed && !(message->delivered && message->acknowledged))
+            g_array_index(series->flows, struct seen_flow, kept++) = *seen;
+    }
+    g_array_set_size(series->flows, kept);
+}
+
+/* --- ports and planes ------------------------------------------------------------------------- */
+
+static void put_port(const struct row *row, const struct fabric_look *did)
+{
+    put(row, "sent", "bytes", did->sent_bytes);
+    put(row, "queue", "bytes", did->queue_bytes);
+    put(row, "marked_packets", "packets", did->n_marked);
+    put(row, "dropped_packets", "packets", did->n_dropped);
+    put(row, "pauses", "pauses", did->n_pauses);
+}
+
+/* What a port did since the look before; its queue as it is. */
+static struct fabric_look look_at_port(struct series *series, uint32_t number, int64_t time_ps)
+{
+    struct fabric_look now = fabric_look(series->fabric, number, time_ps);
+    struct fabric_look before = series->ports[number];
+
+    series->ports[number] = now;
+    return (struct fabric_look){.sent_bytes = now.sent_bytes - before.sent_bytes,
+                                .queue_bytes = now.queue_bytes,
+                                .n_marked = now.n_marked - before.n_marked,
+                                .n_dropped = now.n_dropped - before.n_dropped,
+                                .n_pauses = now.n_pauses - before.n_pauses};
+}
+
+static bool is_quiet(const struct fabric_look *did)
+{
+    return !did->sent_bytes && !did->queue_bytes && !did->n_marked && !did->n_dropped &&
+           !did->n_pauses;
+}
+
+/* A plane sums its ports; `sent` is what hosts put into it. */
+static void add_to_plane(struct fabric_look *plane, const struct fabric_look *did, bool from_host)
+{
+    plane->sent_bytes += from_host ? did->sent_bytes : 0;
+    plane->queue_bytes += did->queue_bytes;
+    plane->n_marked += did->n_marked;
+    plane->n_dropped += did->n_dropped;
+    plane->n_pauses += did->n_pauses;
+}
+
+static void look_at_ports(struct series *series, int64_t time_ps)
+{
+    const struct graph *graph = series->run->graph;
+    g_autofree struct fabric_look *planes = g_new0(struct fabric_look, graph->n_planes + 1);
+
+    for (uint32_t number = 0; number < series->fabric->n_ports; number++) {
+        struct fabric_look did = look_at_port(series, number, time_ps);
+        struct row row = {series, time_ps, SERIES_PORT, number};
+
+        add_to_plane(&planes[graph->links[number / 2].plane], &did,
+                     !graph->nodes[graph_port_node(graph, number)].is_switch);
+        if (wants(series, SERIES_PORT) && !is_quiet(&did))
+            put_port(&row, &did);
+    }
+    for (uint32_t plane = 0; wants(series, SERIES_PLANE) && plane < graph->n_planes; plane++) {
+        struct row row = {series, time_ps, SERIES_PLANE, plane};
+
+        if (!is_quiet(&planes[plane]))
+            put_port(&row, &planes[plane]);
+    }
+}
+
+/* --- hosts ------------------------------------------------------------------------------------ */
+
+static void look_at_hosts(struct series *series, int64_t time_ps)
+{
+    for (uint32_t number = 0; number < series->run->graph->n_hosts; number++) {
+        const struct host *host = &series->fabric->engine.hosts[number];
+        struct row row = {series, time_ps, SERIES_HOST, number};
+        int64_t sent = host->sent_bytes - series->sent_bytes[number];
+        int64_t received = host->received_bytes - series->received_bytes[number];
+
+        series->sent_bytes[number] = host->sent_bytes;
+        series->received_bytes[number] = host->received_bytes;
+        if (sent == 0 && received == 0)
+            continue;
+        put(&row, "sent", "bytes", sent);
+        put(&row, "received", "bytes", received);
+    }
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static void look(struct series *series, int64_t time_ps)
+{
+    if (wants(series, SERIES_FLOW))
+        look_at_flows(series, time_ps);
+    if (wants(series, SERIES_PORT) || wants(series, SERIES_PLANE))
+        look_at_ports(series, time_ps);
+    if (wants(series, SERIES_HOST))
+        look_at_hosts(series, time_ps);
+}
+
+void series_init(struct series *series, const struct backend_run *run, const struct fabric *fabric,
+                 const struct player *player, const struct sink *sink)
+{
+    *series = (struct series){
+        .run = run, .fabric = fabric, .player = player, .sink = sink, .next_ps = INT64_MAX};
+    if (run->series_step_ps <= 0 || !sink->ops->series)
+        return;
+    series->objects = run->series_objects;
+    series->next_ps = run->series_step_ps;
+    series->flows = g_array_new(FALSE, FALSE, sizeof(struct seen_flow));
+    series->ports = g_new0(struct fabric_look, fabric->n_ports + 1);
+    series->sent_bytes = g_new0(int64_t, run->graph->n_hosts + 1);
+    series->received_bytes = g_new0(int64_t, run->graph->n_hosts + 1);
+}
+
+void series_clear(struct series *series)
+{
+    g_clear_pointer(&series->flows, g_array_unref);
+    g_clear_pointer(&series->ports, g_free);
+    g_clear_pointer(&series->sent_bytes, g_free);
+    g_clear_pointer(&series->received_bytes, g_free);
+}
+
+void series_step(struct series *series)
+{
+    look(series, series->next_ps);
+    series->next_ps = series->next_ps < INT64_MAX - series->run->series_step_ps
+                          ? series->next_ps + series->run->series_step_ps
+                          : INT64_MAX;
+}
+
+void series_finish(struct series *series)
+{
+    int64_t now_ps = series->fabric->engine.events.now_ps;
+
+    if (series->objects && now_ps > series->next_ps - series->run->series_step_ps)
+        look(series, now_ps);
+}
