@@ -70,7 +70,7 @@ unit: $(UNIT)
 parallel = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
 compare: $(have-deps)
-	@$(parallel) all
+	+@$(parallel) all
 	$(BUILD)/weft compare --out results/compare
 
 ASAN := BUILD=build/asan OPTIMISE=-O1 \
@@ -78,12 +78,12 @@ ASAN := BUILD=build/asan OPTIMISE=-O1 \
 
 # all tests, and the C programs again in a build with sanitizers
 test: test-deps
-	@$(parallel) all unit
-	@$(parallel) $(ASAN) unit
+	+@$(parallel) all unit
+	+@$(parallel) $(ASAN) unit
 	@BUILD=$(BUILD) ASAN_BUILD=build/asan tests/run.sh
 
 asan:
-	@$(parallel) $(ASAN) all unit
+	+@$(parallel) $(ASAN) all unit
 	@ASAN_BUILD=build/asan WEFT_TESTS=asan tests/run.sh
 
 bench: all
