@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/fabric.h"
-#include "models/host.h"
+#include "models/port_wire.h"
 #include "sim/core/units.h"
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +10,9 @@
 G_STATIC_ASSERT(offsetof(struct fabric, engine) == 0);
 G_STATIC_ASSERT(offsetof(struct engine, events) == 0);
 
-static inline struct fabric *fabric_of(struct event_queue *queue)
-{
-    return (struct fabric *)(void *)queue;
-}
-
 /* --- ports --------------------------------------------------------------------------------- */
 
-static void ring_grow(struct port *port)
+void port_ring_grow(struct port *port)
 {
     uint32_t old = port->ring ? port->mask + 1 : 0, room = old ? 2 * old : FIRST_RING;
     struct wire_slot *ring = g_new(struct wire_slot, room);
@@ -29,198 +24,16 @@ static void ring_grow(struct port *port)
     port->mask = room - 1;
 }
 
-static int64_t transmission_ps(struct port *port, uint32_t bytes)
-{
-    int64_t ps = port->ps_per_byte ? port->ps_per_byte * (int64_t)bytes
-                                   : units_transmission_ps(bytes, port->rate_bps);
-
-    if (port->drift_ppt) { /* a slow clock takes longer; what is below a picosecond is kept */
-        __int128 extra = (__int128)ps * port->drift_ppt + port->drift_rest;
-
-        ps += (int64_t)(extra / UNITS_PPT);
-        port->drift_rest = (int64_t)(extra % UNITS_PPT);
-    }
-    return ps;
-}
-
-/* When a packet in the ring began or begins to be sent. */
-static inline int64_t slot_start_ps(const struct port *port, const struct wire_slot *slot)
-{
-    return slot->arrive_ps - port->delay_ps -
-           (port->ps_per_byte ? port->ps_per_byte * (int64_t)slot->bytes
-                              : units_transmission_ps(slot->bytes, port->rate_bps));
-}
-
-/* Counts as started what has started by now; transmitters come first within an instant. */
-static inline void port_look(struct port *port, int64_t now_ps)
-{
-    while (port->started != port->tail) {
-        const struct wire_slot *slot = &port->ring[port->started & port->mask];
-
-        if (slot_start_ps(port, slot) > now_ps)
-            return;
-        port->waiting_bytes -= slot->bytes;
-        port->started++;
-    }
-}
-
-static inline void port_schedule_head(struct event_queue *queue, struct port *port)
-{
-    int64_t arrive_ps = port->ring[port->head & port->mask].arrive_ps;
-
-    event_schedule_ordered(queue, &port->arrival, arrive_ps,
-                           event_order_arrival(queue, arrive_ps, port->number));
-}
-
-/* Puts the packet behind what is there. Takes it. */
-static inline void port_transmit(struct fabric *fabric, struct port *port,
-                                 const struct wire_slot *arrived)
-{
-    int64_t now_ps = fabric->engine.events.now_ps;
-    int64_t start_ps = port->busy_until_ps > now_ps ? port->busy_until_ps : now_ps;
-    uint32_t bytes = arrived->bytes;
-
-    if (port->tail - port->head > port->mask || !port->ring)
-        ring_grow(port);
-    port->busy_until_ps = start_ps + transmission_ps(port, bytes);
-    struct wire_slot *slot = &port->ring[port->tail & port->mask];
-
-    *slot = *arrived;
-    slot->arrive_ps = port->busy_until_ps + port->delay_ps;
-    port->tail++;
-    if (start_ps == now_ps) {
-        port->started = port->tail;
-        port->waiting_bytes = 0;
-    } else {
-        port->waiting_bytes += bytes;
-        if (port->waiting_bytes > port->max_waiting_bytes)
-            port->max_waiting_bytes = port->waiting_bytes;
-    }
-    port->n_packets++;
-    port->n_bytes += bytes;
-    fabric->n_hops++;
-    if (port->tail - port->head == 1)
-        port_schedule_head(&fabric->engine.events, port);
-}
-
-static void drop(struct fabric *fabric, struct port *port, const struct wire_slot *slot,
-                 enum sink_drop cause)
-{
-    port->n_dropped[cause]++;
-    port->n_dropped_bytes += slot->bytes;
-    packet_give(&fabric->engine.pool, slot->packet);
-}
-
-/* A packet wants to leave a switch by `port`: limit, marks, then the queue. Takes the packet. */
-static inline void port_admit(struct fabric *fabric, struct port *port, struct wire_slot *slot)
-{
-    port_look(port, fabric->engine.events.now_ps);
-    if (port->busy_until_ps > fabric->engine.events.now_ps &&
-        port->waiting_bytes + slot->bytes > port->limit_bytes) {
-        drop(fabric, port, slot, SINK_DROP_QUEUE);
-        return;
-    }
-    if (slot->ecn == PACKET_ECT) {
-        enum queue_verdict verdict =
-            fabric->queue->admit(&fabric->queue_rule, &port->mark_draws, port->waiting_bytes);
-
-        if (verdict == QUEUE_DROP) {
-            drop(fabric, port, slot, SINK_DROP_QUEUE);
-            return;
-        }
-        if (verdict == QUEUE_MARK) {
-            slot->ecn = PACKET_CE;
-            port->n_marked++;
-        }
-    }
-    port_transmit(fabric, port, slot);
-}
-
-/* --- switches ------------------------------------------------------------------------------ */
-
-static inline void switch_receive(struct fabric *fabric, struct port *in, struct wire_slot *slot)
-{
-    const struct route_attach *attach = &fabric->route.attach[slot->to];
-    uint32_t out = attach->egress;
-
-    if (in->peer != attach->switch_node) {
-        struct route_set set = route_lookup(&fabric->route, in->peer, slot->to);
-        uint32_t choice = 0;
-
-        if (set.n == 0) {
-            drop(fabric, in, slot, SINK_DROP_NO_ROUTE);
-            return;
-        }
-        if (set.n > 1)
-            choice = fabric->choice->choose(
-                &fabric->switches[in->peer - fabric->engine.graph->n_hosts], slot->entropy, set.n);
-        out = fabric->route.ports[set.first + choice];
-    }
-    port_admit(fabric, &fabric->ports[out], slot);
-}
-
-/* The head of a wire's ring has reached the other end. */
-static void arrive(struct event_queue *queue, struct event *event)
-{
-    struct fabric *fabric = fabric_of(queue);
-    struct port *port = (struct port *)(void *)event;
-    struct wire_slot slot = port->ring[port->head & port->mask];
-
-    if (port->started == port->head) { /* nobody looked since it started */
-        port->waiting_bytes -= slot.bytes;
-        port->started++;
-    }
-    port->head++;
-    if (port->head != port->tail)
-        port_schedule_head(queue, port);
-    if (port->loss_classes >> slot.class & 1 &&
-        random_next(&port->loss_draws) < port->loss_threshold) {
-        drop(fabric, port, &slot, SINK_DROP_LOSS);
-        return;
-    }
-    if (port->peer_is_switch) {
-        switch_receive(fabric, port, &slot);
-    } else {
-        slot.packet->ecn = slot.ecn;
-        host_receive(&fabric->engine, port->peer, slot.packet);
-    }
-}
-
-G_STATIC_ASSERT(offsetof(struct port, arrival) == 0);
-
 /* --- the engine seam ----------------------------------------------------------------------- */
-
-static void port_becomes_free(struct event_queue *queue, struct event *event)
-{
-    struct port *port = (struct port *)(void *)((char *)event - offsetof(struct port, ready));
-
-    host_port_ready(engine_of(queue), port->number);
-}
 
 void engine_send(struct engine *engine, uint32_t port, struct packet *packet)
 {
-    struct fabric *fabric = (struct fabric *)(void *)engine;
-
-    struct wire_slot slot = {.packet = packet,
-                             .bytes = packet->bytes,
-                             .to = packet->to,
-                             .entropy = packet->entropy,
-                             .class = packet->class,
-                             .ecn = packet->ecn};
-
-    assert(fabric->ports[port].busy_until_ps <= engine->events.now_ps);
-    port_transmit(fabric, &fabric->ports[port], &slot);
+    ((struct fabric *)(void *)engine)->form->send(engine, port, packet);
 }
 
-bool engine_port_idle(struct engine *engine, uint32_t number)
+bool engine_port_idle(struct engine *engine, uint32_t port)
 {
-    struct port *port = &((struct fabric *)(void *)engine)->ports[number];
-
-    if (port->busy_until_ps <= engine->events.now_ps)
-        return true;
-    if (!event_is_pending(&port->ready))
-        event_schedule(&engine->events, &port->ready, port->busy_until_ps);
-    return false;
+    return ((struct fabric *)(void *)engine)->form->idle(engine, port);
 }
 
 /* --- setting up ---------------------------------------------------------------------------- */
@@ -304,8 +117,6 @@ static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
     int64_t ppt = loss_ppt(&fabric->model->loss, graph, number);
     int64_t queue = number & 1 ? link->queue_bytes_b : link->queue_bytes_a;
 
-    event_init(&port->arrival, arrive, 0);
-    event_init(&port->ready, port_becomes_free, EVENT_CLASS_TRANSMIT | number);
     port->number = number;
     port->peer = graph_port_peer(graph, number);
     port->peer_is_switch = peer->is_switch;
@@ -325,6 +136,7 @@ static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
         port->drift_ppt =
             (int64_t)random_below(&draws, (uint64_t)fabric->model->host.clock_drift + 1);
     }
+    fabric->form->init(fabric, port);
 }
 
 static void switch_init(struct fabric *fabric, uint32_t index, uint64_t seed)
@@ -349,6 +161,7 @@ gboolean fabric_init(struct fabric *fabric, const struct graph *graph,
     fabric->queue = queue_list[model->queue.kind];
     fabric->queue->derive(&model->queue, &fabric->queue_rule);
     fabric->choice = route_list[model->route.kind];
+    fabric->form = &port_fifo;
     fabric->ports = aligned_alloc(128, (fabric->n_ports + 1) * sizeof(struct port));
     if (!fabric->ports)
         g_error("out of memory for %u ports", fabric->n_ports);
@@ -364,7 +177,7 @@ gboolean fabric_init(struct fabric *fabric, const struct graph *graph,
 void fabric_clear(struct fabric *fabric)
 {
     for (uint32_t number = 0; fabric->ports && number < fabric->n_ports; number++)
-        g_free(fabric->ports[number].ring);
+        fabric->form->clear(&fabric->ports[number]);
     g_clear_pointer(&fabric->ports, free);
     g_clear_pointer(&fabric->switches, g_free);
     if (fabric->route.graph)
@@ -377,29 +190,16 @@ void fabric_clear(struct fabric *fabric)
 void fabric_count_in_flight(const struct fabric *fabric, int64_t *n_packets, int64_t *n_bytes)
 {
     *n_packets = *n_bytes = 0;
-    for (uint32_t number = 0; number < fabric->n_ports; number++) {
-        const struct port *port = &fabric->ports[number];
-
-        for (uint32_t i = port->head; i != port->tail; i++) {
-            *n_packets += 1;
-            *n_bytes += port->ring[i & port->mask].bytes;
-        }
-    }
+    for (uint32_t number = 0; number < fabric->n_ports; number++)
+        fabric->form->count(&fabric->ports[number], n_packets, n_bytes);
 }
 
 struct fabric_look fabric_look(const struct fabric *fabric, uint32_t number, int64_t now_ps)
 {
     const struct port *port = &fabric->ports[number];
-    struct fabric_look look = {.queue_bytes = port->waiting_bytes, .n_marked = port->n_marked};
+    struct fabric_look look = {.n_marked = port->n_marked};
 
-    for (uint32_t i = port->started; i != port->tail; i++) {
-        const struct wire_slot *slot = &port->ring[i & port->mask];
-
-        if (slot_start_ps(port, slot) > now_ps)
-            break;
-        look.queue_bytes -= slot->bytes;
-    }
-    look.sent_bytes = port->n_bytes - look.queue_bytes;
+    fabric->form->look(port, now_ps, &look);
     for (int cause = 0; cause < SINK_N_DROPS; cause++)
         look.n_dropped += port->n_dropped[cause];
     return look;
