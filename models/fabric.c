@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/fabric.h"
+#include "models/port_priority.h"
 #include "models/port_wire.h"
 #include "sim/core/units.h"
 #include <stdlib.h>
@@ -38,8 +39,7 @@ bool engine_port_idle(struct engine *engine, uint32_t port)
 
 /* --- setting up ---------------------------------------------------------------------------- */
 
-/* True if `number` is in `list`, such as "all" or "0,2-3"; *valid is false for other texts. */
-static bool list_has(const char *list, uint32_t number, bool *valid)
+bool fabric_list_has(const char *list, uint32_t number, bool *valid)
 {
     g_auto(GStrv) parts = g_strsplit(list, ",", -1);
     bool found = false;
@@ -60,24 +60,27 @@ static bool list_has(const char *list, uint32_t number, bool *valid)
     return found;
 }
 
+/* "0,7,7": priorities of data, acknowledgements and control. */
+static bool parse_priorities(const char *text, uint8_t *priority_of)
+{
+    g_auto(GStrv) parts = g_strsplit(text, ",", -1);
+
+    if (g_strv_length(parts) != PACKET_PFC)
+        return false;
+    for (int class = 0; class < PACKET_PFC; class ++) {
+        const char *part = g_strstrip(parts[class]);
+
+        if (part[0] < '0' || part[0] > '7' || part[1])
+            return false;
+        priority_of[class] = (uint8_t)(part[0] - '0');
+    }
+    return true;
+}
+
 static gboolean check_config(const struct model_config *model, GError **error)
 {
-    bool valid;
+    uint8_t priorities[PACKET_N_CLASSES];
 
-    list_has(model->loss.tiers, 0, &valid);
-    if (!valid) {
-        g_set_error(error, GRAPH_ERROR, 0,
-                    "[loss] tiers = %s: a list such as 1,2 or 1-3, or all, is expected",
-                    model->loss.tiers);
-        return FALSE;
-    }
-    list_has(model->loss.planes, 0, &valid);
-    if (!valid) {
-        g_set_error(error, GRAPH_ERROR, 0,
-                    "[loss] planes = %s: a list such as 0,2-3, or all, is expected",
-                    model->loss.planes);
-        return FALSE;
-    }
     if (queue_list[model->queue.kind] == &queue_red && model->queue.kmax < model->queue.kmin) {
         g_set_error(error, GRAPH_ERROR, 0,
                     "[queue] kmax = %" G_GINT64_FORMAT "B: not below kmin (%" G_GINT64_FORMAT
@@ -85,36 +88,38 @@ static gboolean check_config(const struct model_config *model, GError **error)
                     model->queue.kmax, model->queue.kmin);
         return FALSE;
     }
-    return TRUE;
+    if (!parse_priorities(model->queue.priorities, priorities)) {
+        g_set_error(error, GRAPH_ERROR, 0,
+                    "[queue] priorities = %s: those of data, acknowledgements and control are "
+                    "expected, each 0 to 7, such as 0,7,7",
+                    model->queue.priorities);
+        return FALSE;
+    }
+    return loss_check(&model->loss, error) && pfc_check(model, error);
 }
 
-/* Chance of loss at this port: per link where selected, and end to end on the last link. */
-static int64_t loss_ppt(const struct loss_config *loss, const struct graph *graph, uint32_t number)
+/* The lazy form where it can do what is asked for. */
+static const struct port_ops *choose_form(const struct backend_run *run, const uint8_t *priority_of)
 {
-    const struct graph_link *link = &graph->links[number / 2];
-    uint32_t node = graph_port_node(graph, number), peer = graph_port_peer(graph, number);
-    bool up = graph->nodes[peer].tier > graph->nodes[node].tier, valid;
-    int64_t each = loss->rate_per_link, last = loss->rate_end_to_end;
+    const struct model_config *model = run->model;
+    bool slow_host = false;
+    bool one_queue = priority_of[PACKET_DATA] == priority_of[PACKET_ACK] &&
+                     priority_of[PACKET_DATA] == priority_of[PACKET_CONTROL];
 
-    if (!list_has(loss->planes, link->plane, &valid))
-        return 0;
-    if (!list_has(loss->tiers, link->tier, &valid) || (loss->direction == 1 && !up) ||
-        (loss->direction == 2 && up))
-        each = 0;
-    if (graph->nodes[peer].is_switch)
-        last = 0;
-    return each + last - (int64_t)((__int128)each * last / UNITS_PPT);
+    for (uint32_t host = 0; host < run->graph->n_hosts; host++)
+        slow_host |= backend_host(run, host)->receive_rate > 0;
+    return one_queue && model->queue.mark_at == 0 && model->buffer.kind == 0 &&
+                   !model->pfc.enable && !slow_host
+               ? &port_fifo
+               : &port_priority;
 }
 
 static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
 {
-    static const uint32_t classes[] = {(1 << PACKET_N_CLASSES) - 1, 1 << PACKET_DATA,
-                                       ((1 << PACKET_N_CLASSES) - 1) & ~(1 << PACKET_DATA)};
     const struct graph *graph = fabric->engine.graph;
     const struct graph_link *link = &graph->links[number / 2];
     const struct graph_node *peer = &graph->nodes[graph_port_peer(graph, number)];
     struct port *port = &fabric->ports[number];
-    int64_t ppt = loss_ppt(&fabric->model->loss, graph, number);
     int64_t queue = number & 1 ? link->queue_bytes_b : link->queue_bytes_a;
 
     port->number = number;
@@ -126,9 +131,9 @@ static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
         INT64_C(8000000000000) % link->rate_bps == 0 ? INT64_C(8000000000000) / link->rate_bps : 0;
     port->delay_ps = link->delay_ps + (peer->is_switch ? peer->latency_ps : 0);
     port->limit_bytes = queue ? queue : fabric->model->queue.limit;
-    port->loss_classes = ppt ? (uint8_t)classes[fabric->model->loss.class] : 0;
-    port->loss_threshold = random_threshold(ppt);
-    port->loss_draws = random_stream(seed, RANDOM_LOSS, number);
+    port->markable_ecn =
+        peer->is_switch || fabric->model->queue.mark_last_hop ? PACKET_ECT : PACKET_N_ECN;
+    loss_init(port, &fabric->model->loss, graph, seed, fabric->drops);
     port->mark_draws = random_stream(seed, RANDOM_MARK, number);
     if (port->from_host && fabric->model->host.clock_drift) {
         struct random_stream draws = random_stream(seed, RANDOM_DRIFT, number);
@@ -147,37 +152,78 @@ static void switch_init(struct fabric *fabric, uint32_t index, uint64_t seed)
     fabric->switches[index].spray = random_stream(seed, RANDOM_SPRAY, index);
 }
 
-gboolean fabric_init(struct fabric *fabric, const struct graph *graph,
-                     const struct model_config *model, uint64_t seed, GError **error)
+/* What is derived from the configuration alone. */
+static void derive(struct fabric *fabric, const struct backend_run *run)
 {
-    *fabric = (struct fabric){.model = model, .n_ports = 2 * graph->n_links};
-    if (!check_config(model, error))
-        return FALSE;
-    event_queue_init(&fabric->engine.events, seed);
-    packet_pool_init(&fabric->engine.pool);
-    fabric->engine.graph = graph;
-    fabric->engine.seed = seed;
-    route_init(&fabric->route, graph);
+    const struct model_config *model = run->model;
+
     fabric->queue = queue_list[model->queue.kind];
     fabric->queue->derive(&model->queue, &fabric->queue_rule);
     fabric->choice = route_list[model->route.kind];
-    fabric->form = &port_fifo;
+    parse_priorities(model->queue.priorities, fabric->priority_of);
+    fabric->form = choose_form(run, fabric->priority_of);
+    fabric->buffer = buffer_choose(&model->buffer, &fabric->buffer_rule);
+    pfc_derive(&model->pfc, &fabric->pfc);
+    fabric->mark_at_dequeue = model->queue.mark_at == 1;
+    fabric->frame_bytes = backend_frame_bytes(run);
+}
+
+/* What the queues share: the memory without the headroom of lossless priorities. */
+static void buffers_init(struct fabric *fabric)
+{
+    const struct graph *graph = fabric->engine.graph;
+    const struct buffer_config *config = &fabric->model->buffer;
+    int n_lossless = __builtin_popcount(fabric->pfc.lossless);
+
+    for (uint32_t node = graph->n_hosts; node < graph->n_nodes; node++) {
+        struct buffer *buffer = &fabric->switches[node - graph->n_hosts].buffer;
+
+        buffer->pool_bytes = config->kind == 0 ? INT64_MAX / 2 : config->size;
+        for (uint32_t i = 0; config->kind != 0 && i < graph_n_ports(graph, node); i++)
+            buffer->pool_bytes -=
+                n_lossless *
+                fabric->ports[graph_port(graph, node, i) ^ 1].lanes->headroom_limit_bytes;
+    }
+}
+
+gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GError **error)
+{
+    const struct graph *graph = run->graph;
+
+    *fabric = (struct fabric){.run = run, .model = run->model, .n_ports = 2 * graph->n_links};
+    if (!check_config(run->model, error))
+        return FALSE;
+    if (*run->model->loss.drop_file) {
+        fabric->drops = drop_list_read(run->model->loss.drop_file, graph, error);
+        if (!fabric->drops)
+            return FALSE;
+    }
+    event_queue_init(&fabric->engine.events, run->seed);
+    packet_pool_init(&fabric->engine.pool);
+    fabric->engine.graph = graph;
+    fabric->engine.seed = run->seed;
+    route_init(&fabric->route, graph);
+    derive(fabric, run);
     fabric->ports = aligned_alloc(128, (fabric->n_ports + 1) * sizeof(struct port));
     if (!fabric->ports)
         g_error("out of memory for %u ports", fabric->n_ports);
     memset(fabric->ports, 0, (fabric->n_ports + 1) * sizeof(struct port));
     for (uint32_t number = 0; number < fabric->n_ports; number++)
-        port_init(fabric, number, seed);
+        port_init(fabric, number, run->seed);
     fabric->switches = g_new0(struct switch_state, graph->n_nodes - graph->n_hosts + 1);
     for (uint32_t index = 0; index < graph->n_nodes - graph->n_hosts; index++)
-        switch_init(fabric, index, seed);
+        switch_init(fabric, index, run->seed);
+    buffers_init(fabric);
     return TRUE;
 }
 
 void fabric_clear(struct fabric *fabric)
 {
-    for (uint32_t number = 0; fabric->ports && number < fabric->n_ports; number++)
+    for (uint32_t number = 0; fabric->ports && number < fabric->n_ports; number++) {
         fabric->form->clear(&fabric->ports[number]);
+        g_free(fabric->ports[number].loss);
+    }
+    g_clear_pointer(&fabric->drops, drop_list_free);
     g_clear_pointer(&fabric->ports, free);
     g_clear_pointer(&fabric->switches, g_free);
     if (fabric->route.graph)

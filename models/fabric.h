@@ -8,6 +8,8 @@
 #ifndef WEFT_MODELS_FABRIC_H
 #define WEFT_MODELS_FABRIC_H
 
+#include "models/buffer.h"
+#include "models/pfc.h"
 #include "models/port.h"
 #include "models/queue.h"
 #include "models/route.h"
@@ -15,12 +17,14 @@
 struct switch_state {
     uint64_t hash_seed;
     struct random_stream spray;
+    struct buffer buffer; /* kept by the form `priority` */
 };
 
 struct route_ops;
 
 struct fabric {
     struct engine engine; /* first */
+    const struct backend_run *run;
     const struct model_config *model;
     struct route route;
     const struct port_ops *form;
@@ -31,11 +35,20 @@ struct fabric {
     struct queue_rule queue_rule;
     const struct route_ops *choice;
     uint64_t n_hops;
+    /* of the form `priority` */
+    const struct buffer_ops *buffer;
+    struct buffer_rule buffer_rule;
+    struct pfc_rule pfc;
+    uint8_t priority_of[PACKET_N_CLASSES];
+    bool mark_at_dequeue;
+    int64_t frame_bytes;     /* the largest packet of the run's transports */
+    uint64_t n_pauses;       /* pause frames among the hops */
+    struct drop_list *drops; /* NULL: none; owned */
 };
 
-/* Sets up ports, switches and routes; hosts are set up by the caller. */
-gboolean fabric_init(struct fabric *fabric, const struct graph *graph,
-                     const struct model_config *model, uint64_t seed, GError **error);
+/* Sets up ports, switches and routes; hosts are set up by the caller. fabric_clear() in any case.
+ */
+gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GError **error);
 void fabric_clear(struct fabric *fabric);
 
 /* Packets at ports and on wires now, by walking them. */
@@ -52,6 +65,9 @@ struct fabric_look {
  * Looks at a directed port at `now_ps`, all events up to which have happened, and changes nothing.
  */
 struct fabric_look fabric_look(const struct fabric *fabric, uint32_t port, int64_t now_ps);
+
+/* True if `number` is in `list`, such as "all" or "0,2-3"; *valid is false for other texts. */
+bool fabric_list_has(const char *list, uint32_t number, bool *valid);
 
 /* The choice among equal-cost ports: an index below n >= 2. */
 struct route_ops {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A directed port: queue, transmitter and wire in one. How packets wait at it is the port's form:
- *   fifo   lazy: the departure of a packet is known when it is admitted; one event a hop
+ *   fifo      lazy: the departure of a packet is known when it is admitted; one event a hop
+ *   priority  event-driven: priorities, shared buffer, PFC, marks at dequeue, slow hosts
  * A run has one form, chosen once from its configuration (fabric.c); the events of a port are the
  * form's own functions, so that nothing on a packet's way asks which form it is.
  */
 #ifndef WEFT_MODELS_PORT_H
 #define WEFT_MODELS_PORT_H
 
-#include "models/engine.h"
-#include "sim/core/random.h"
-#include "sim/core/sink.h"
+#include "models/loss.h"
 
 struct fabric;
 struct fabric_look;
+struct port_lanes;
 
 /*
  * A packet on a wire or waiting for it. It carries what switches need, so that a packet's own
@@ -33,7 +33,8 @@ struct port {
     struct wire_slot *ring;
     uint32_t mask, head, tail, started; /* ring[head..tail) on the wire or waiting to start */
     uint32_t number, peer;              /* directed port of the graph; node at its end */
-    uint8_t loss_classes;               /* bit set of packet classes */
+    uint8_t loss_classes;               /* bit set of packet classes that may be lost here */
+    uint8_t markable_ecn;               /* enum packet_ecn of packets that may be marked here */
     bool peer_is_switch;
     bool from_host;
     /* second: what a departure touches */
@@ -47,6 +48,9 @@ struct port {
     /* now and then */
     uint64_t loss_threshold;
     struct random_stream loss_draws, mark_draws;
+    loss_draw *lose;          /* asked for the loss_classes */
+    struct port_loss *loss;   /* NULL: by chance alone; owned */
+    struct port_lanes *lanes; /* of the form `priority`; owned */
     int64_t rate_bps;
     int64_t drift_ppt, drift_rest; /* of a NIC's clock */
     int64_t n_marked;
@@ -66,8 +70,10 @@ struct port_ops {
     void (*count)(const struct port *port, int64_t *n_packets, int64_t *n_bytes);
     /* What its transmitter has sent and what waits, as of `now_ps`; changes nothing. */
     void (*look)(const struct port *port, int64_t now_ps, struct fabric_look *look);
+    /* What the form alone knows of a port, at the end. */
+    void (*report)(const struct fabric *fabric, const struct port *port, struct sink_port *record);
 };
 
-extern const struct port_ops port_fifo;
+extern const struct port_ops port_fifo, port_priority;
 
 #endif

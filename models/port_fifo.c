@@ -61,7 +61,7 @@ static inline void admit(struct fabric *fabric, struct port *port, struct wire_s
         port_drop(fabric, port, slot, SINK_DROP_QUEUE);
         return;
     }
-    if (slot->ecn == PACKET_ECT) {
+    if (slot->ecn == port->markable_ecn) {
         enum queue_verdict verdict =
             fabric->queue->admit(&fabric->queue_rule, &port->mark_draws, port->waiting_bytes);
 
@@ -101,10 +101,13 @@ static void arrive(struct event_queue *queue, struct event *event)
     port->head++;
     if (port->head != port->tail)
         port_schedule_head(queue, port);
-    if (port->loss_classes >> slot.class & 1 &&
-        random_next(&port->loss_draws) < port->loss_threshold) {
-        port_drop(fabric, port, &slot, SINK_DROP_LOSS);
-        return;
+    if (port->loss_classes >> slot.class & 1) {
+        enum sink_drop cause = port->lose(fabric, port, &slot);
+
+        if (cause != SINK_N_DROPS) {
+            port_drop(fabric, port, &slot, cause);
+            return;
+        }
     }
     if (port->peer_is_switch) {
         forward(fabric, port, &slot);
@@ -175,6 +178,13 @@ static void look_at(const struct port *port, int64_t now_ps, struct fabric_look 
     look->sent_bytes = port->n_bytes - look->queue_bytes;
 }
 
+static void report(const struct fabric *fabric, const struct port *port, struct sink_port *record)
+{
+    (void)fabric;
+    (void)port;
+    record->pauses_sent = record->pauses_received = record->paused_ps = 0;
+}
+
 const struct port_ops port_fifo = {
     .name = "fifo",
     .summary = "One FIFO queue a port; a packet costs one event a hop.",
@@ -184,4 +194,5 @@ const struct port_ops port_fifo = {
     .idle = idle,
     .count = count,
     .look = look_at,
+    .report = report,
 };
