@@ -360,7 +360,7 @@ static void test_case_71(void **state)
         play(&played, 1, settings);
         assert_int_equal(played.result.outcome, BACKEND_FINISHED);
         assert_int_equal(all_dropped(&played), 0);
-        assert_int_equal(played.retransmitted, 0);
+        assert_int_equal(played.retransmitted, played.spurious); /* by timeouts in long pauses */
         play_clear(&played);
     }
 }
