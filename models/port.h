@@ -28,8 +28,8 @@ struct wire_slot {
 };
 
 struct port {
-    /* first cache line: what the arrival of the ring's head touches */
-    _Alignas(64) struct event arrival;
+    /* first cache line of a pair: what the arrival of the ring's head touches */
+    _Alignas(128) struct event arrival;
     struct wire_slot *ring;
     uint32_t mask, head, tail, started; /* ring[head..tail) on the wire or waiting to start */
     uint32_t number, peer;              /* directed port of the graph; node at its end */
