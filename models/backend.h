@@ -17,6 +17,29 @@ struct queue_config {
     int64_t kind;  /* choice: models/queue_list.c */
     int64_t limit; /* bytes waiting, without the packet in service */
     int64_t kmin, kmax, pmax;
+    char *priorities;      /* of data, acknowledgements and control, such as 0,7,7 */
+    int64_t mark_at;       /* 0 enqueue, 1 dequeue */
+    int64_t mark_last_hop; /* whether switches mark on links to hosts */
+};
+
+/* [buffer]: the memory behind a switch's queues. */
+struct buffer_config {
+    int64_t kind;      /* 0 per_port, 1 shared */
+    int64_t size;      /* bytes of a switch */
+    int64_t threshold; /* 0 dynamic, 1 fixed */
+    int64_t alpha;     /* ratio: a queue's limit is alpha x free */
+    int64_t port_size; /* bytes a queue may hold */
+};
+
+/* [pfc]: priority flow control on every link. */
+struct pfc_config {
+    int64_t enable;
+    char *priorities;  /* those without loss, such as 0,3 */
+    int64_t threshold; /* 0 static: xoff; 1 dynamic: alpha x free */
+    int64_t xoff, alpha, xon_offset;
+    int64_t headroom;       /* bytes of a port and priority; 0: what its link needs */
+    int64_t headroom_check; /* 0 error, 1 warn */
+    int64_t response_time, quanta, refresh, frame;
 };
 
 /* [route]: the choice among equal-cost ports. */
@@ -28,9 +51,13 @@ struct route_config {
 /* [loss]: random loss on wires. */
 struct loss_config {
     int64_t rate_per_link, rate_end_to_end;
-    int64_t class; /* 0 all, 1 data, 2 ack (acknowledgements and other control) */
+    int64_t class; /* 0 all but pfc, 1 data, 2 ack (all of 0 that is no data), 3 control, 4 pfc */
     char *tiers, *planes;
-    int64_t direction; /* 0 both, 1 up, 2 down */
+    int64_t direction;                               /* 0 both, 1 up, 2 down */
+    int64_t burst_length_packets, burst_gap_packets; /* means; 0: off */
+    int64_t burst_length_time, burst_gap_time;       /* means; 0: off */
+    int64_t burst_loss;                              /* probability within a burst */
+    char *drop_file;                                 /* CSV of packets to lose; "": none */
 };
 
 /* [host]: NIC and node. */
@@ -38,10 +65,14 @@ struct host_config {
     int64_t clock_drift; /* ratio; each NIC's clock is slow by a uniform draw from 0 to this */
     int64_t node;        /* choice: models/node_list.c */
     int64_t issue_time, notify_time, reduce_rate;
+    int64_t receive_rate;   /* at which each NIC port takes in what arrives; 0: at once */
+    int64_t receive_buffer; /* bytes that may wait there */
 };
 
 struct model_config {
     struct queue_config queue;
+    struct buffer_config buffer;
+    struct pfc_config pfc;
     struct route_config route;
     struct loss_config loss;
     struct host_config host;
@@ -97,6 +128,7 @@ enum backend_outcome {
 struct backend_result {
     enum backend_outcome outcome;
     GPtrArray *waits; /* char *, lines "who waits for whom" when unfinished; owned by the caller */
+    GPtrArray *notes; /* char *, what else should be said of the run; owned by the caller */
     uint64_t n_events, n_hops; /* a hop: one packet entering one wire */
     uint64_t n_ops_done, n_flows, n_flows_finished, n_flows_failed, n_flows_unfinished;
     int64_t end_ps;          /* the clock when the run stopped */
@@ -111,6 +143,12 @@ struct backend_ops {
 };
 
 extern const struct backend_ops backend_native; /* packets on our event heap */
+
+/* What configures a host: its group's, or the model's. */
+const struct host_config *backend_host(const struct backend_run *run, uint32_t host);
+
+/* Wire bytes of the largest packet that a transport of the run may send. */
+int64_t backend_frame_bytes(const struct backend_run *run);
 
 void backend_result_clear(struct backend_result *result);
 

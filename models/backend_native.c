@@ -11,7 +11,9 @@
 
 #define EVENTS_BETWEEN_PROGRESS 32768
 
-struct balance {
+#define NOTES_MOST 1000
+
+struct balance { /* sent, received: pause frames included */
     int64_t sent, received, dropped[SINK_N_DROPS], in_flight, queued;
     int64_t sent_bytes, received_bytes, dropped_bytes, in_flight_bytes;
 };
@@ -30,6 +32,13 @@ static void count_balance(const struct fabric *fabric, struct balance *balance)
             balance->queued += host->nics[nic].n_control;
     }
     for (uint32_t number = 0; number < fabric->n_ports; number++) {
+        struct sink_port form = {0};
+
+        fabric->form->report(fabric, &fabric->ports[number], &form);
+        balance->sent += form.pauses_sent;
+        balance->sent_bytes += form.pauses_sent * fabric->pfc.frame_bytes;
+        balance->received += form.pauses_received;
+        balance->received_bytes += form.pauses_received * fabric->pfc.frame_bytes;
         for (int cause = 0; cause < SINK_N_DROPS; cause++)
             balance->dropped[cause] += fabric->ports[number].n_dropped[cause];
         balance->dropped_bytes += fabric->ports[number].n_dropped_bytes;
@@ -83,6 +92,7 @@ static void report_ports(const struct fabric *fabric, const struct sink *sink)
 
         for (int cause = 0; cause < SINK_N_DROPS; cause++)
             record.dropped_packets[cause] = port->n_dropped[cause];
+        fabric->form->report(fabric, port, &record);
         sink->ops->port(sink->data, &record);
     }
 }
@@ -98,22 +108,71 @@ static void report_balance(const struct balance *balance, const struct sink *sin
     report_metric(sink, "in_flight_at_end", "packets", (double)balance->in_flight);
 }
 
+/* Rows of later models, behind all others so that the earlier ones keep their places. */
+static void report_buffers(const struct fabric *fabric, const struct balance *balance,
+                           const struct sink *sink)
+{
+    const struct graph *graph = fabric->engine.graph;
+    int64_t most = 0;
+
+    for (int cause = SINK_DROP_NO_ROUTE + 1; cause < SINK_N_DROPS; cause++) {
+        g_autofree char *name = g_strdup_printf("dropped_%s", sink_drop_name(cause));
+
+        report_metric(sink, name, "packets", (double)balance->dropped[cause]);
+    }
+    for (uint32_t i = 0; i < graph->n_nodes - graph->n_hosts; i++)
+        most = MAX(most, fabric->switches[i].buffer.max_used_bytes);
+    report_metric(sink, "max_switch_buffer", "bytes", (double)most);
+}
+
+/* Each row of a drop list loses one packet: as many are gone as rows were used. */
+static gboolean check_drops(const struct fabric *fabric, const struct balance *balance,
+                            const struct sink *sink, GPtrArray *notes, GError **error)
+{
+    int64_t n_rows, n_used;
+
+    if (!fabric->drops)
+        return TRUE;
+    drop_list_count(fabric->drops, &n_rows, &n_used);
+    report_metric(sink, "drop_list_rows", "packets", (double)n_rows);
+    report_metric(sink, "drop_list_unused", "packets", (double)(n_rows - n_used));
+    drop_list_unused(fabric->drops, notes, NOTES_MOST);
+    if (balance->dropped[SINK_DROP_LISTED] == n_used)
+        return TRUE;
+    g_set_error(error, GRAPH_ERROR, 1,
+                "drop list: %" G_GINT64_FORMAT " packets lost for %" G_GINT64_FORMAT " rows",
+                balance->dropped[SINK_DROP_LISTED], n_used);
+    return FALSE;
+}
+
+/* Nothing but pause frames and timers since `*n_moves`, and the ports wait in a circle. */
+static bool stands_still(const struct fabric *fabric, uint64_t *n_moves)
+{
+    uint64_t n_before = *n_moves;
+
+    *n_moves = fabric->n_hops - fabric->n_pauses;
+    return *n_moves == n_before && pfc_deadlock(fabric, NULL);
+}
+
 /*
  * Runs events up to `until_ps` in slices, with a look at progress() between them; false: it said
- * stop.
+ * stop. Ends early in a deadlock: pauses would be repeated to the end.
  */
 static bool run_until(struct fabric *fabric, struct player *player, const struct backend_run *run,
                       int64_t until_ps)
 {
     struct event_queue *events = &fabric->engine.events;
+    uint64_t n_moves = 0, n;
 
-    while (!player->over &&
-           event_queue_run_some(events, until_ps, &player->over, EVENTS_BETWEEN_PROGRESS) > 0) {
+    while (!player->over && (n = event_queue_run_some(events, until_ps, &player->over,
+                                                      EVENTS_BETWEEN_PROGRESS)) > 0) {
         struct backend_progress progress = {events->now_ps, run->end_ps, events->n_fired,
                                             player->n_done, run->schedule->n_ops};
 
         if (run->progress && !run->progress(run->progress_data, &progress))
             return false;
+        if (n == EVENTS_BETWEEN_PROGRESS && stands_still(fabric, &n_moves))
+            player->over = true;
     }
     return true;
 }
@@ -138,6 +197,7 @@ static void finish(struct fabric *fabric, struct player *player, const struct si
 {
     struct balance balance;
 
+    pfc_deadlock(fabric, result->waits);
     player_report(player, result);
     report_ports(fabric, sink);
     count_balance(fabric, &balance);
@@ -145,10 +205,12 @@ static void finish(struct fabric *fabric, struct player *player, const struct si
     report_metric(sink, "events", "events", (double)fabric->engine.events.n_fired);
     report_metric(sink, "packet_hops", "packets", (double)fabric->n_hops);
     report_metric(sink, "ties", "events", (double)fabric->engine.events.n_ties);
+    report_buffers(fabric, &balance, sink);
     result->n_events = fabric->engine.events.n_fired;
     result->n_hops = fabric->n_hops;
     result->end_ps = fabric->engine.events.now_ps;
-    if (!check_balance(fabric, &balance, error))
+    if (!check_balance(fabric, &balance, error) ||
+        !check_drops(fabric, &balance, sink, result->notes, error))
         result->outcome = BACKEND_BROKEN;
     else if (interrupted)
         result->outcome = BACKEND_INTERRUPTED;
@@ -167,8 +229,9 @@ static gboolean play(const struct backend_run *run, const struct sink *sink,
     struct series series;
     gboolean playable;
 
-    *result = (struct backend_result){.waits = g_ptr_array_new_with_free_func(g_free)};
-    if (!fabric_init(&fabric, run->graph, run->model, run->seed, error)) {
+    *result = (struct backend_result){.waits = g_ptr_array_new_with_free_func(g_free),
+                                      .notes = g_ptr_array_new_with_free_func(g_free)};
+    if (!fabric_init(&fabric, run, error)) {
         fabric_clear(&fabric);
         return FALSE;
     }
@@ -190,9 +253,27 @@ static gboolean play(const struct backend_run *run, const struct sink *sink,
     return playable && result->outcome != BACKEND_BROKEN;
 }
 
+const struct host_config *backend_host(const struct backend_run *run, uint32_t host)
+{
+    return run->hosts && run->hosts[host] ? &run->hosts[host]->host : &run->model->host;
+}
+
+int64_t backend_frame_bytes(const struct backend_run *run)
+{
+    int64_t most = 0;
+
+    for (guint i = 0; i < run->schedule->profiles->len; i++)
+        most = MAX(most, transport_frame_bytes(&run->profiles[i]));
+    for (uint32_t host = 0; run->hosts && host < run->graph->n_hosts; host++)
+        if (run->hosts[host] && run->hosts[host]->profile)
+            most = MAX(most, transport_frame_bytes(run->hosts[host]->profile));
+    return most;
+}
+
 void backend_result_clear(struct backend_result *result)
 {
     g_clear_pointer(&result->waits, g_ptr_array_unref);
+    g_clear_pointer(&result->notes, g_ptr_array_unref);
 }
 
 const struct backend_ops backend_native = {

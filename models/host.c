@@ -75,13 +75,13 @@ static void serve(struct host *host, struct host_nic *nic)
     if (!engine_port_idle(host->engine, nic->port))
         return;
     packet = nic->control_first;
-    if (packet) {
+    if (packet && !(nic->paused >> packet->class & 1)) {
         nic->control_first = packet->next;
         if (!nic->control_first)
             nic->control_last = &nic->control_first;
         nic->n_control--;
     } else {
-        packet = pull(host, nic);
+        packet = nic->paused >> PACKET_DATA & 1 ? NULL : pull(host, nic);
     }
     if (!packet)
         return;
@@ -97,6 +97,17 @@ void host_port_ready(struct engine *engine, uint32_t port)
     for (uint32_t i = 0; i < host->n_nics; i++)
         if (host->nics[i].port == port)
             serve(host, &host->nics[i]);
+}
+
+void host_pause(struct engine *engine, uint32_t port, uint32_t classes)
+{
+    struct host *host = &engine->hosts[graph_port_node(engine->graph, port)];
+
+    for (uint32_t i = 0; i < host->n_nics; i++)
+        if (host->nics[i].port == port) {
+            host->nics[i].paused = classes;
+            serve(host, &host->nics[i]);
+        }
 }
 
 static void mark_ready(struct connection *connection, struct sender *sender)

@@ -16,6 +16,7 @@ struct host_nic {
     struct sender *ready; /* ring of senders that may have something; its head is next */
     struct packet *control_first, **control_last;
     int64_t n_control; /* queued control packets */
+    uint32_t paused;   /* bit set of packet classes that the link does not take now */
 };
 
 struct host {
@@ -53,12 +54,24 @@ void host_control(struct host *host, uint32_t nic, struct packet *packet);
 void host_port_ready(struct engine *engine, uint32_t port);
 void host_receive(struct engine *engine, uint32_t host, struct packet *packet);
 
+/* For engines: the link does not take packets of these classes (a bit set) until told otherwise. */
+void host_pause(struct engine *engine, uint32_t port, uint32_t classes);
+
 /* A new data packet of `connection` for NIC `nic`, with addresses, class and sizes filled in. */
 struct packet *host_data_packet(struct connection *connection, uint32_t nic, uint32_t source_port,
                                 uint32_t payload, uint32_t header);
 /* The same backwards: a control packet from dst to src of `connection`. */
 struct packet *host_reply_packet(struct connection *connection, uint32_t nic, uint32_t source_port,
                                  uint32_t bytes);
+
+/* Says which packet of which message it is: for drop lists. Data packets only. */
+static inline void host_name_packet(struct packet *packet, const struct message *message,
+                                    uint32_t sequence)
+{
+    packet->flow = message->op;
+    packet->sequence = sequence;
+    packet->transmission = 0;
+}
 
 /*
  * Places a data packet that the receiver did not have: counts its payload for the message. True if

@@ -11,10 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Classes of packets, told apart by loss rules and counters; the fabric treats all alike. */
-enum packet_class { PACKET_DATA, PACKET_ACK, PACKET_CONTROL, PACKET_N_CLASSES };
+/*
+ * Classes of packets, told apart by loss rules, priorities and counters. PFC is pause frames, which
+ * live on one link and never reach a transport.
+ */
+enum packet_class { PACKET_DATA, PACKET_ACK, PACKET_CONTROL, PACKET_PFC, PACKET_N_CLASSES };
 
-enum packet_ecn { PACKET_NOT_ECT, PACKET_ECT, PACKET_CE };
+enum packet_ecn { PACKET_NOT_ECT, PACKET_ECT, PACKET_CE, PACKET_N_ECN };
 
 #define PACKET_HEADER_BYTES 64
 
@@ -30,7 +33,10 @@ struct packet {
     uint16_t class;                /* enum packet_class */
     uint16_t ecn;                  /* enum packet_ecn */
     uint32_t source_port;          /* UDP source port, part of the 5-tuple */
-    unsigned char spare[24];
+    uint64_t flow;                 /* data: operation of the schedule */
+    uint32_t sequence;             /* data: number of the packet in its message, from 0 */
+    uint32_t transmission;         /* counted by a drop list that speaks of this packet; else 0 */
+    unsigned char spare[8];
     _Alignas(8) unsigned char header[PACKET_HEADER_BYTES]; /* the transport's own */
 };
 

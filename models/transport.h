@@ -125,7 +125,12 @@ struct transport_ops {
     const char *const *receiver_params;
     /* Fills a sample, changing nothing; may be NULL. */
     void (*sample)(const struct connection *connection, struct transport_sample *sample);
+    /* Wire bytes of the largest packet; NULL: payload and header. */
+    int64_t (*frame_bytes)(const void *config);
 };
+
+/* Wire bytes of the largest packet that a profile sends. */
+int64_t transport_frame_bytes(const struct transport_profile *profile);
 
 #define TRANSPORT_MAX_TOTALS 16
 

@@ -59,6 +59,7 @@ static struct packet *example_pull(struct connection *connection, struct sender 
     struct packet *packet = host_data_packet(connection, sender->nic, 49152, (uint32_t)payload,
                                              (uint32_t)config->common.header);
 
+    host_name_packet(packet, message, (uint32_t)(example->sent_bytes / config->common.payload));
     TRANSPORT_HEADER(struct example_header, packet)->message = message;
     message->packets++;
     example->n_in_flight++;

@@ -31,3 +31,12 @@ const char *transport_fault(const struct transport_ops *ops)
         return "one of open, close, post, pull, receive is missing";
     return NULL;
 }
+
+int64_t transport_frame_bytes(const struct transport_profile *profile)
+{
+    const struct transport_common *common = profile->config;
+
+    return MAX(profile->ops->frame_bytes ? profile->ops->frame_bytes(profile->config)
+                                         : common->payload + common->header,
+               common->ack_bytes);
+}

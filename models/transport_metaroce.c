@@ -104,9 +104,10 @@ struct csn { /* sender: a packet of the connection, until acknowledged */
     uint32_t payload, next;
     uint16_t path;
     uint8_t state;
-    bool again;      /* has been sent before */
-    bool listed;     /* stands in a list of lost packets */
-    uint32_t number; /* on its path, of the last transmission */
+    bool again;        /* has been sent before */
+    bool listed;       /* stands in a list of lost packets */
+    uint32_t number;   /* on its path, of the last transmission */
+    uint32_t sequence; /* in its message */
 };
 
 struct arrival { /* receiver, placement = in_order: what waits in the reorder buffer */
@@ -128,6 +129,7 @@ struct metaroce {
     /* sender */
     struct message *first, **last; /* with bytes not yet sent */
     int64_t first_sent_bytes;
+    uint32_t first_sent_packets;
     struct csn *csns; /* ring by CSN */
     uint32_t csns_mask, una, next;
     uint32_t in_flight, cap;                /* packets; cap by the receiver's share */
@@ -324,6 +326,7 @@ static struct packet *make_data(struct metaroce *meta, struct path *path, uint32
                                              entry->payload, header_bytes);
     struct data_header *header = TRANSPORT_HEADER(struct data_header, packet);
 
+    host_name_packet(packet, entry->message, entry->sequence);
     entry->message->packets++;
     entry->message->retransmitted_packets += entry->again;
     if (reuse)
@@ -368,11 +371,14 @@ static uint32_t next_csn(struct metaroce *meta)
 
     if (!meta->csns || meta->next - meta->una > meta->csns_mask)
         grow_csns(meta);
-    *csn_at(meta, meta->next) =
-        (struct csn){.message = message, .payload = (uint32_t)payload, .next = NO_CSN};
+    *csn_at(meta, meta->next) = (struct csn){.message = message,
+                                             .payload = (uint32_t)payload,
+                                             .next = NO_CSN,
+                                             .sequence = meta->first_sent_packets++};
     meta->first_sent_bytes += payload;
     if (meta->first_sent_bytes == message->bytes) {
         meta->first_sent_bytes = 0;
+        meta->first_sent_packets = 0;
         meta->first = message->next;
         if (!meta->first)
             meta->last = &meta->first;
@@ -1239,6 +1245,14 @@ static const struct param metaroce_params[] = {
 static const char *const receiver_params[] = {"ack_every", "ack_delay",       "share_window",
                                               "placement", "ordered_streams", NULL};
 
+static int64_t frame_bytes(const void *configuration)
+{
+    const struct metaroce_config *config = configuration;
+
+    return config->common.payload + config->common.header +
+           (config->verb ? config->match_bytes : 0);
+}
+
 const struct transport_ops transport_metaroce = {
     .name = "metaroce",
     .summary = "MetaRoCE: many paths, gap is loss, window per path, receiver's share, probing.",
@@ -1256,4 +1270,5 @@ const struct transport_ops transport_metaroce = {
     .report = report,
     .receiver_params = receiver_params,
     .sample = sample,
+    .frame_bytes = frame_bytes,
 };

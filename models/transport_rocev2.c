@@ -51,6 +51,7 @@ struct segment {
     uint64_t first; /* PSN, not wrapped */
     uint64_t n_packets;
     int64_t bytes;
+    uint64_t sequence; /* of its first packet in the message */
 };
 
 struct ring64 { /* a growing FIFO of numbers */
@@ -207,7 +208,8 @@ static void arm(struct rocev2 *roce, struct qp *qp)
     set_timer(roce, qp);
 }
 
-static void add_segment(struct qp *qp, struct message *message, uint64_t n_packets, int64_t bytes)
+static void add_segment(struct qp *qp, struct message *message, uint64_t sequence,
+                        uint64_t n_packets, int64_t bytes)
 {
     if (qp->n_segments == qp->segments_room) {
         uint32_t room = qp->segments_room ? 2 * qp->segments_room : 4;
@@ -220,7 +222,8 @@ static void add_segment(struct qp *qp, struct message *message, uint64_t n_packe
         qp->segments_room = room;
         qp->first_segment = 0;
     }
-    *segment_at(qp, qp->n_segments++) = (struct segment){message, qp->end, n_packets, bytes};
+    *segment_at(qp, qp->n_segments++) =
+        (struct segment){message, qp->end, n_packets, bytes, sequence};
     qp->end += n_packets;
 }
 
@@ -256,7 +259,7 @@ static void post(struct connection *connection, struct message *message)
 
         failed |= qp->failed;
         if (!qp->failed)
-            add_segment(qp, message, (uint64_t)(last - first), bytes);
+            add_segment(qp, message, (uint64_t)first, (uint64_t)(last - first), bytes);
     }
     roce->turn = (roce->turn + 1) % roce->n_qps;
     if (failed) {
@@ -279,6 +282,7 @@ static struct packet *make_data(struct rocev2 *roce, struct qp *qp, const struct
                                              (uint32_t)payload, (uint32_t)config->common.header);
     struct header *header = TRANSPORT_HEADER(struct header, packet);
 
+    host_name_packet(packet, segment->message, (uint32_t)(segment->sequence + index));
     header->message = segment->message;
     header->psn = (uint32_t)psn & PSN_MASK;
     header->qp = (uint16_t)sender->index;

@@ -92,10 +92,16 @@ static void print_counts(const struct summary *summary)
            summary_text(summary, "spurious_retransmissions"), summary_text(summary, "timeouts"),
            summary_text(summary, "marked_packets"));
     printf("dropped    ");
-    for (int cause = 0; cause < SINK_N_DROPS; cause++)
-        printf("%s %" G_GINT64_FORMAT " %s", cause ? "," : "", summary->dropped_packets[cause],
-               sink_drop_name(cause));
+    for (int cause = 0; cause < SINK_N_DROPS; cause++) /* rare causes only where they happened */
+        if (cause <= SINK_DROP_NO_ROUTE || summary->dropped_packets[cause] > 0)
+            printf("%s %" G_GINT64_FORMAT " %s", cause ? "," : "", summary->dropped_packets[cause],
+                   sink_drop_name(cause));
     printf("; packets of any class\n");
+    if (summary->pauses_sent > 0) {
+        printf("pauses      %" G_GINT64_FORMAT " frames sent", summary->pauses_sent);
+        print_quantity("; ports silent for ", UNITS_TIME, (double)summary->paused_ps);
+        printf(" in sum\n");
+    }
     print_quantity("bytes       ", UNITS_BYTES, (double)summary->delivered_bytes);
     print_quantity(" of payload delivered, ", UNITS_BYTES, summary_value(summary, "wire_bytes"));
     print_quantity(" over cables; goodput ", UNITS_RATE, summary_value(summary, "goodput"));
@@ -150,6 +156,16 @@ static void print_waits(const struct backend_result *result)
         fprintf(stderr, "  ... more are in flows.csv\n");
 }
 
+static void print_notes(const struct backend_result *result)
+{
+    guint n = result->notes ? result->notes->len : 0;
+
+    for (guint i = 0; i < MIN(n, WAITS_PRINTED); i++)
+        fprintf(stderr, "weft run: %s\n", (char *)g_ptr_array_index(result->notes, i));
+    if (n > WAITS_PRINTED)
+        fprintf(stderr, "  ... and %u more\n", n - WAITS_PRINTED);
+}
+
 static int report(struct run *run, GError *broken)
 {
     GError *error = NULL;
@@ -160,6 +176,7 @@ static int report(struct run *run, GError *broken)
     else if (!run->line->quiet)
         print_table(run);
     fflush(stdout);
+    print_notes(&run->result);
     if (broken) {
         command_fail("run", broken);
         return COMMAND_BROKEN;

@@ -58,7 +58,8 @@ static void gather_port(void *data, const struct sink_port *port)
     double *values = ((struct compare_gather *)data)->sample.values;
 
     for (int cause = 0; cause < SINK_N_DROPS; cause++)
-        values[cause == SINK_DROP_LOSS ? COMPARE_LOST : COMPARE_DROPPED] +=
+        values[cause == SINK_DROP_LOSS || cause == SINK_DROP_LISTED ? COMPARE_LOST
+                                                                    : COMPARE_DROPPED] +=
             (double)port->dropped_packets[cause];
 }
 

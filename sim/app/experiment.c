@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/experiment.h"
+#include "models/pfc.h"
 #include "models/series.h"
 #include "sim/app/scenario_private.h"
 #include <string.h>
@@ -57,6 +58,30 @@ static gboolean take_series(struct experiment *experiment, GError **error)
     return FALSE;
 }
 
+/* What a backend is asked to play. */
+static struct backend_run run_of(const struct experiment *experiment)
+{
+    const struct scenario *scenario = experiment->scenario;
+
+    return (struct backend_run){.graph = &experiment->graph,
+                                .schedule = &experiment->schedule,
+                                .model = &scenario->model,
+                                .profiles = experiment->profiles,
+                                .hosts = experiment->hosts.by_host,
+                                .seed = (uint64_t)scenario->run.seed,
+                                .end_ps = scenario->run.end,
+                                .series_step_ps = scenario->run.series_step,
+                                .series_objects = experiment->series_objects};
+}
+
+/* A lossless class must have the memory that this takes. */
+static gboolean check_headroom(struct experiment *experiment, GError **error)
+{
+    struct backend_run run = run_of(experiment);
+
+    return pfc_headroom_check(&run, experiment->build.notes, error);
+}
+
 gboolean experiment_init(struct experiment *experiment, struct scenario *scenario, GError **error)
 {
     *experiment = (struct experiment){.scenario = scenario};
@@ -83,7 +108,7 @@ gboolean experiment_init(struct experiment *experiment, struct scenario *scenari
         return FALSE;
     }
     experiment->schedule_built = true;
-    return take_profiles(experiment, error);
+    return take_profiles(experiment, error) && check_headroom(experiment, error);
 }
 
 gboolean experiment_play(const struct experiment *experiment, const struct sink *sink,
@@ -91,18 +116,10 @@ gboolean experiment_play(const struct experiment *experiment, const struct sink 
                          struct backend_result *result, GError **error)
 {
     const struct scenario *scenario = experiment->scenario;
-    struct backend_run run = {.graph = &experiment->graph,
-                              .schedule = &experiment->schedule,
-                              .model = &scenario->model,
-                              .profiles = experiment->profiles,
-                              .hosts = experiment->hosts.by_host,
-                              .seed = (uint64_t)scenario->run.seed,
-                              .end_ps = scenario->run.end,
-                              .series_step_ps = scenario->run.series_step,
-                              .series_objects = experiment->series_objects,
-                              .progress = progress,
-                              .progress_data = progress_data};
+    struct backend_run run = run_of(experiment);
 
+    run.progress = progress;
+    run.progress_data = progress_data;
     *result = (struct backend_result){0};
     return scenario_backends[scenario->run.backend]->play(&run, sink, result, error);
 }

@@ -46,6 +46,8 @@ static const char *const port_columns[] = {
     "packets", "bytes", "marked_packets", "max_queue_bytes",
 };
 
+static const char *const pause_columns[] = {"pauses_sent", "pauses_received", "paused_ps"};
+
 /* --- records ---------------------------------------------------------------------------------- */
 
 static void put_whole(struct table_writer *writer, int64_t value)
@@ -136,6 +138,9 @@ static void write_port(struct table_writer *writer, const struct sink_port *port
     put_whole(writer, port->max_queue_bytes);
     for (int cause = 0; cause < SINK_N_DROPS; cause++)
         put_whole(writer, port->dropped_packets[cause]);
+    put_whole(writer, port->pauses_sent);
+    put_whole(writer, port->pauses_received);
+    put_whole(writer, port->paused_ps);
     table_writer_row(writer);
 }
 
@@ -203,6 +208,8 @@ static gboolean open_ports(struct output *output, GError **error)
         open_table(output, "ports.csv", port_columns, G_N_ELEMENTS(port_columns), error);
     for (int cause = 0; output->ports && cause < SINK_N_DROPS; cause++)
         table_writer_printf(output->ports, "dropped_%s_packets", sink_drop_name(cause));
+    for (size_t i = 0; output->ports && i < G_N_ELEMENTS(pause_columns); i++)
+        table_writer_field(output->ports, pause_columns[i]);
     if (output->ports)
         table_writer_row(output->ports);
     return output->ports != NULL;

@@ -99,6 +99,9 @@ void summary_port(struct summary *summary, const struct sink_port *port)
 {
     add_load(summary, port);
     summary->port_marked_packets += port->marked_packets;
+    summary->pauses_sent += port->pauses_sent;
+    summary->pauses_received += port->pauses_received;
+    summary->paused_ps += port->paused_ps;
     summary->max_queue_bytes = MAX(summary->max_queue_bytes, port->max_queue_bytes);
     for (int cause = 0; cause < SINK_N_DROPS; cause++)
         summary->dropped_packets[cause] += port->dropped_packets[cause];
@@ -360,6 +363,9 @@ void summary_finish(struct summary *summary, const struct backend_result *result
 
         add_row(rows, row->metric, row->unit, g_strdup(row->value));
     }
+    add_whole(rows, "pauses_sent", "frames", summary->pauses_sent);
+    add_whole(rows, "pauses_received", "frames", summary->pauses_received);
+    add_time(rows, "ports_paused", summary->paused_ps);
 }
 
 const char *summary_text(const struct summary *summary, const char *metric)

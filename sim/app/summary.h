@@ -37,6 +37,7 @@ struct summary {
     struct summary_load load[SUMMARY_N_TIERS][2]; /* by tier of the link; 0 up, 1 down */
     int64_t dropped_packets[SINK_N_DROPS];
     int64_t port_marked_packets, max_queue_bytes;
+    int64_t pauses_sent, pauses_received, paused_ps;
 };
 
 void summary_init(struct summary *summary);

@@ -24,6 +24,8 @@ enum random_purpose {
     RANDOM_DRIFT = 6,    /* object: host port */
     RANDOM_SPRAY = 7,    /* object: switch */
     RANDOM_PATH = 8,     /* object: connection key */
+    RANDOM_BURST = 20,   /* states of a lossy wire; object: directed port */
+    RANDOM_ELLIOTT = 21, /* losses within a burst; object: directed port */
 };
 
 struct random_stream {

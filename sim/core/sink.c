@@ -4,7 +4,10 @@
 const char *sink_drop_name(enum sink_drop cause)
 {
     static const char *const names[] = {
-        [SINK_DROP_LOSS] = "loss", [SINK_DROP_QUEUE] = "queue", [SINK_DROP_NO_ROUTE] = "no_route"};
+        [SINK_DROP_LOSS] = "loss",         [SINK_DROP_QUEUE] = "queue",
+        [SINK_DROP_NO_ROUTE] = "no_route", [SINK_DROP_BUFFER] = "buffer",
+        [SINK_DROP_HEADROOM] = "headroom", [SINK_DROP_LISTED] = "listed",
+        [SINK_DROP_HOST] = "host"};
 
     return names[cause];
 }

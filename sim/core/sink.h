@@ -38,6 +38,10 @@ enum sink_drop {                     /* causes */
                  SINK_DROP_LOSS,     /* random loss on the wire (corruption) */
                  SINK_DROP_QUEUE,    /* tail drop: the queue's limit */
                  SINK_DROP_NO_ROUTE, /* no next hop */
+                 SINK_DROP_BUFFER,   /* the switch's shared memory is full */
+                 SINK_DROP_HEADROOM, /* a lossless class beyond its headroom */
+                 SINK_DROP_LISTED,   /* lost on the wire because a drop list says so */
+                 SINK_DROP_HOST,     /* the receiving NIC's buffer is full */
                  SINK_N_DROPS
 };
 
@@ -48,6 +52,9 @@ struct sink_port {
     int64_t marked_packets;
     int64_t dropped_packets[SINK_N_DROPS];
     int64_t max_queue_bytes; /* without the packet in service */
+    int64_t pauses_sent;     /* pause frames put on this wire */
+    int64_t pauses_received; /* pause frames that silenced or released this port */
+    int64_t paused_ps;       /* time in which at least one priority was paused */
 };
 
 /* One collective call, or what else the schedule groups. */

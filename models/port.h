@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A directed port: queue, transmitter and wire in one. How packets wait at it is the port's form:
+ *   fifo      lazy: the departure of a packet is known when it is admitted; one event a hop
+ *   priority  event-driven: priorities, shared buffer, PFC, marks at dequeue, slow hosts
+ * A run has one form, chosen once from its configuration (fabric.c); the events of a port are the
+ * form's own functions, so that nothing on a packet's way asks which form it is.
+ */
+#ifndef WEFT_MODELS_PORT_H
+#define WEFT_MODELS_PORT_H
+
+#include "models/loss.h"
+
+struct fabric;
+struct fabric_look;
+struct port_lanes;
+
+/*
+ * A packet on a wire or waiting for it. It carries what switches need, so that a packet's own
+ * memory is touched only where it is made, marked for its receiver, and received.
+ */
+struct wire_slot {
+    int64_t arrive_ps; /* last bit at the other end, plus the switch's latency */
+    struct packet *packet;
+    uint32_t bytes, to, entropy;
+    uint16_t class;
+    uint16_t ecn;
+};
+
+struct port {
+    /* first cache line of a pair: what the arrival of the ring's head touches */
+    _Alignas(128) struct event arrival;
+    struct wire_slot *ring;
+    uint32_t mask, head, tail, started; /* ring[head..tail) on the wire or waiting to start */
+    uint32_t number, peer;              /* directed port of the graph; node at its end */
+    uint8_t loss_classes;               /* bit set of packet classes that may be lost here */
+    uint8_t markable_ecn;               /* enum packet_ecn of packets that may be marked here */
+    bool peer_is_switch;
+    bool from_host;
+    /* second: what a departure touches */
+    _Alignas(64) int64_t busy_until_ps;
+    int64_t waiting_bytes; /* in the ring, transmission not started when last looked at */
+    int64_t ps_per_byte;   /* 0 where the rate gives no whole number */
+    int64_t delay_ps;
+    int64_t limit_bytes;
+    int64_t n_packets, n_bytes;
+    int64_t max_waiting_bytes;
+    /* now and then */
+    uint64_t loss_threshold;
+    struct random_stream loss_draws, mark_draws;
+    loss_draw *lose;          /* asked for the loss_classes */
+    struct port_loss *loss;   /* NULL: by chance alone; owned */
+    struct port_lanes *lanes; /* of the form `priority`; owned */
+    int64_t rate_bps;
+    int64_t drift_ppt, drift_rest; /* of a NIC's clock */
+    int64_t n_marked;
+    int64_t n_dropped[SINK_N_DROPS], n_dropped_bytes;
+    struct event ready; /* the transmitter becomes free; host ports only */
+};
+
+struct port_ops {
+    const char *name, *summary;
+    /* Sets the port's events; the rest of the port is set. */
+    void (*init)(struct fabric *fabric, struct port *port);
+    void (*clear)(struct port *port);
+    /* What engine_send() and engine_port_idle() do at a host's port. */
+    void (*send)(struct engine *engine, uint32_t port, struct packet *packet);
+    bool (*idle)(struct engine *engine, uint32_t port);
+    /* Adds what waits at the port or is on its wire, by walking it. */
+    void (*count)(const struct port *port, int64_t *n_packets, int64_t *n_bytes);
+    /* What its transmitter has sent and what waits, as of `now_ps`; changes nothing. */
+    void (*look)(const struct port *port, int64_t now_ps, struct fabric_look *look);
+    /* What the form alone knows of a port, at the end. */
+    void (*report)(const struct fabric *fabric, const struct port *port, struct sink_port *record);
+};
+
+extern const struct port_ops port_fifo, port_priority;
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The lazy form of a port: a FIFO queue, a transmitter and a wire in one. Because the queue is FIFO
+ * and the rate constant, a packet's start of transmission and its arrival at the other end are
+ * known when it is admitted; it goes into the wire's ring at once, and the port has a single
+ * pending event, the arrival of the ring's head. Bytes waiting are those whose transmission has not
+ * started, counted lazily when somebody looks. So a packet costs one event a hop, and the heap
+ * holds ports.
+ *
+ * It knows no priorities, no shared buffer, no pause, and no mark at dequeue: see port_priority.c.
+ */
+#include "models/host.h"
+#include "models/port_wire.h"
+
+G_STATIC_ASSERT(offsetof(struct port, arrival) == 0);
+
+/* When a packet in the ring began or begins to be sent. */
+static inline int64_t start_of(const struct port *port, const struct wire_slot *slot)
+{
+    return slot->arrive_ps - port->delay_ps -
+           (port->ps_per_byte ? port->ps_per_byte * (int64_t)slot->bytes
+                              : units_transmission_ps(slot->bytes, port->rate_bps));
+}
+
+/* Counts as started what has started by now; transmitters come first within an instant. */
+static inline void start_due(struct port *port, int64_t now_ps)
+{
+    while (port->started != port->tail) {
+        const struct wire_slot *slot = &port->ring[port->started & port->mask];
+
+        if (start_of(port, slot) > now_ps)
+            return;
+        port->waiting_bytes -= slot->bytes;
+        port->started++;
+    }
+}
+
+/* Puts the packet behind what is there. Takes it. */
+static inline void transmit(struct fabric *fabric, struct port *port, const struct wire_slot *slot)
+{
+    int64_t now_ps = fabric->engine.events.now_ps;
+    int64_t start_ps = port->busy_until_ps > now_ps ? port->busy_until_ps : now_ps;
+
+    port_put(fabric, port, slot, start_ps);
+    if (start_ps == now_ps) {
+        port->started = port->tail;
+        port->waiting_bytes = 0;
+    } else {
+        port->waiting_bytes += slot->bytes;
+        if (port->waiting_bytes > port->max_waiting_bytes)
+            port->max_waiting_bytes = port->waiting_bytes;
+    }
+}
+
+/* A packet wants to leave a switch by `port`: limit, marks, then the queue. Takes the packet. */
+static inline void admit(struct fabric *fabric, struct port *port, struct wire_slot *slot)
+{
+    start_due(port, fabric->engine.events.now_ps);
+    if (port->busy_until_ps > fabric->engine.events.now_ps &&
+        port->waiting_bytes + slot->bytes > port->limit_bytes) {
+        port_drop(fabric, port, slot, SINK_DROP_QUEUE);
+        return;
+    }
+    if (slot->ecn == port->markable_ecn) {
+        enum queue_verdict verdict =
+            fabric->queue->admit(&fabric->queue_rule, &port->mark_draws, port->waiting_bytes);
+
+        if (verdict == QUEUE_DROP) {
+            port_drop(fabric, port, slot, SINK_DROP_QUEUE);
+            return;
+        }
+        if (verdict == QUEUE_MARK) {
+            slot->ecn = PACKET_CE;
+            port->n_marked++;
+        }
+    }
+    transmit(fabric, port, slot);
+}
+
+static inline void forward(struct fabric *fabric, struct port *in, struct wire_slot *slot)
+{
+    struct port *out = port_route(fabric, in, slot);
+
+    if (out)
+        admit(fabric, out, slot);
+    else
+        port_drop(fabric, in, slot, SINK_DROP_NO_ROUTE);
+}
+
+/* The head of a wire's ring has reached the other end. */
+static void arrive(struct event_queue *queue, struct event *event)
+{
+    struct fabric *fabric = fabric_of(queue);
+    struct port *port = (struct port *)(void *)event;
+    struct wire_slot slot = port->ring[port->head & port->mask];
+
+    if (port->started == port->head) { /* nobody looked since it started */
+        port->waiting_bytes -= slot.bytes;
+        port->started++;
+    }
+    port->head++;
+    if (port->head != port->tail)
+        port_schedule_head(queue, port);
+    if (port->loss_classes >> slot.class & 1) {
+        enum sink_drop cause = port->lose(fabric, port, &slot);
+
+        if (cause != SINK_N_DROPS) {
+            port_drop(fabric, port, &slot, cause);
+            return;
+        }
+    }
+    if (port->peer_is_switch) {
+        forward(fabric, port, &slot);
+    } else {
+        slot.packet->ecn = slot.ecn;
+        host_receive(&fabric->engine, port->peer, slot.packet);
+    }
+}
+
+static void becomes_free(struct event_queue *queue, struct event *event)
+{
+    struct port *port = (struct port *)(void *)((char *)event - offsetof(struct port, ready));
+
+    host_port_ready(engine_of(queue), port->number);
+}
+
+static void init(struct fabric *fabric, struct port *port)
+{
+    (void)fabric;
+    event_init(&port->arrival, arrive, 0);
+    event_init(&port->ready, becomes_free, EVENT_CLASS_TRANSMIT | port->number);
+}
+
+static void clear(struct port *port)
+{
+    g_free(port->ring);
+}
+
+static void fifo_send(struct engine *engine, uint32_t number, struct packet *packet)
+{
+    struct fabric *fabric = (struct fabric *)(void *)engine;
+    struct wire_slot slot = port_slot(packet);
+
+    assert(fabric->ports[number].busy_until_ps <= engine->events.now_ps);
+    transmit(fabric, &fabric->ports[number], &slot);
+}
+
+static bool idle(struct engine *engine, uint32_t number)
+{
+    struct port *port = &((struct fabric *)(void *)engine)->ports[number];
+
+    if (port->busy_until_ps <= engine->events.now_ps)
+        return true;
+    if (!event_is_pending(&port->ready))
+        event_schedule(&engine->events, &port->ready, port->busy_until_ps);
+    return false;
+}
+
+static void count(const struct port *port, int64_t *n_packets, int64_t *n_bytes)
+{
+    for (uint32_t i = port->head; i != port->tail; i++) {
+        *n_packets += 1;
+        *n_bytes += port->ring[i & port->mask].bytes;
+    }
+}
+
+/* What has started is counted anew from the ring. */
+static void look_at(const struct port *port, int64_t now_ps, struct fabric_look *look)
+{
+    look->queue_bytes = port->waiting_bytes;
+    for (uint32_t i = port->started; i != port->tail; i++) {
+        const struct wire_slot *slot = &port->ring[i & port->mask];
+
+        if (start_of(port, slot) > now_ps)
+            break;
+        look->queue_bytes -= slot->bytes;
+    }
+    look->sent_bytes = port->n_bytes - look->queue_bytes;
+}
+
+static void report(const struct fabric *fabric, const struct port *port, struct sink_port *record)
+{
+    (void)fabric;
+    (void)port;
+    record->pauses_sent = record->pauses_received = record->paused_ps = 0;
+}
+
+const struct port_ops port_fifo = {
+    .name = "fifo",
+    .summary = "One FIFO queue a port; a packet costs one event a hop.",
+    .init = init,
+    .clear = clear,
+    .send = fifo_send,
+    .idle = idle,
+    .count = count,
+    .look = look_at,
+    .report = report,
+};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What every form of port does with its wire, and what a switch does with a packet before it
+ * reaches a port. Functions of a packet's way, inline: each form compiles them into its own.
+ */
+#ifndef WEFT_MODELS_PORT_WIRE_H
+#define WEFT_MODELS_PORT_WIRE_H
+
+#include "models/fabric.h"
+#include "sim/core/units.h"
+
+static inline struct fabric *fabric_of(struct event_queue *queue)
+{
+    return (struct fabric *)(void *)queue;
+}
+
+void port_ring_grow(struct port *port);
+
+static inline int64_t port_transmission_ps(struct port *port, uint32_t bytes)
+{
+    int64_t ps = port->ps_per_byte ? port->ps_per_byte * (int64_t)bytes
+                                   : units_transmission_ps(bytes, port->rate_bps);
+
+    if (port->drift_ppt) { /* a slow clock takes longer; what is below a picosecond is kept */
+        __int128 extra = (__int128)ps * port->drift_ppt + port->drift_rest;
+
+        ps += (int64_t)(extra / UNITS_PPT);
+        port->drift_rest = (int64_t)(extra % UNITS_PPT);
+    }
+    return ps;
+}
+
+static inline void port_schedule_head(struct event_queue *queue, struct port *port)
+{
+    int64_t arrive_ps = port->ring[port->head & port->mask].arrive_ps;
+
+    event_schedule_ordered(queue, &port->arrival, arrive_ps,
+                           event_order_arrival(queue, arrive_ps, port->number));
+}
+
+/* The packet's transmission starts at `start_ps`, behind what is on the wire. Takes the packet. */
+static inline void port_put(struct fabric *fabric, struct port *port,
+                            const struct wire_slot *arrived, int64_t start_ps)
+{
+    if (port->tail - port->head > port->mask || !port->ring)
+        port_ring_grow(port);
+    port->busy_until_ps = start_ps + port_transmission_ps(port, arrived->bytes);
+    struct wire_slot *slot = &port->ring[port->tail & port->mask];
+
+    *slot = *arrived;
+    slot->arrive_ps = port->busy_until_ps + port->delay_ps;
+    port->tail++;
+    port->n_packets++;
+    port->n_bytes += arrived->bytes;
+    fabric->n_hops++;
+    if (port->tail - port->head == 1)
+        port_schedule_head(&fabric->engine.events, port);
+}
+
+static inline void port_drop(struct fabric *fabric, struct port *port, const struct wire_slot *slot,
+                             enum sink_drop cause)
+{
+    port->n_dropped[cause]++;
+    port->n_dropped_bytes += slot->bytes;
+    packet_give(&fabric->engine.pool, slot->packet);
+}
+
+/* The port by which a switch sends on what came in by `in`; NULL: it has no way there. */
+static inline struct port *port_route(struct fabric *fabric, const struct port *in,
+                                      const struct wire_slot *slot)
+{
+    const struct route_attach *attach = &fabric->route.attach[slot->to];
+    uint32_t out = attach->egress;
+
+    if (in->peer != attach->switch_node) {
+        struct route_set set = route_lookup(&fabric->route, in->peer, slot->to);
+        uint32_t choice = 0;
+
+        if (set.n == 0)
+            return NULL;
+        if (set.n > 1)
+            choice = fabric->choice->choose(
+                &fabric->switches[in->peer - fabric->engine.graph->n_hosts], slot->entropy, set.n);
+        out = fabric->route.ports[set.first + choice];
+    }
+    return &fabric->ports[out];
+}
+
+/* What a host hands to its port. */
+static inline struct wire_slot port_slot(struct packet *packet)
+{
+    return (struct wire_slot){.packet = packet,
+                              .bytes = packet->bytes,
+                              .to = packet->to,
+                              .entropy = packet->entropy,
+                              .class = packet->class,
+                              .ecn = packet->ecn};
+}
+
+#endif
