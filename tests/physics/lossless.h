@@ -44,7 +44,7 @@ static inline const struct sink_port *port_of(const struct play *play, uint32_t 
 /* The message with which a scenario is refused, before or at the begin of its run; g_free. */
 static inline char *refusal_of(const char *const *settings)
 {
-    static const struct sink_ops nothing = {NULL, NULL, NULL, NULL};
+    static const struct sink_ops nothing = {.flow = NULL};
     struct scenario *scenario = scenario_new();
     struct experiment experiment;
     struct backend_result result = {0};
