@@ -52,6 +52,8 @@ static void *make_config(const struct transport_profile *from, const struct tran
     common->ack_bytes = receiver->ack_bytes;
     for (int i = 0; ops->receiver_params && ops->receiver_params[i]; i++)
         take(ops, ops->receiver_params[i], to->config, config);
+    if (ops->agree)
+        ops->agree(to->config, config);
     return config;
 }
 

@@ -123,6 +123,8 @@ struct transport_ops {
     /* Names of the parameters by which a receiver behaves, NULL at the end; may be NULL. Between
      * hosts with different settings they are the receiver's (models/agreement.h). */
     const char *const *receiver_params;
+    /* Takes over what the receiver derives from its other settings; after the above; may be NULL */
+    void (*agree)(const void *receiver, void *config);
     /* Fills a sample, changing nothing; may be NULL. */
     void (*sample)(const struct connection *connection, struct transport_sample *sample);
     /* Wire bytes of the largest packet; NULL: payload and header. */

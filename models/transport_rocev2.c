@@ -878,7 +878,17 @@ static const struct param rocev2_params[] = {
     PARAM_END,
 };
 
-static const char *const receiver_params[] = {"ack_every", "nak", NULL};
+static const char *const receiver_params[] = {"ack_every", "nak", "dcqcn_cnp_bytes", NULL};
+
+/* The receiver paces its notifications as its own parameter set says. */
+static void agree(const void *receiver, void *agreed)
+{
+    struct rocev2_config *config = agreed;
+    struct cc_rule rule = {0};
+
+    cc_list[config->cc.kind]->derive(&((const struct rocev2_config *)receiver)->cc, 1, &rule);
+    config->cc.cnp_interval = rule.notify_interval_ps;
+}
 
 const struct transport_ops transport_rocev2 = {
     .name = "rocev2",
@@ -896,5 +906,6 @@ const struct transport_ops transport_rocev2 = {
     .totals = totals,
     .report = report,
     .receiver_params = receiver_params,
+    .agree = agree,
     .sample = sample,
 };

@@ -91,6 +91,42 @@ static void test_sizes_of_acknowledgements_are_the_receivers(void **state)
     play_clear(&to_a);
 }
 
+/*
+ * DCQCN between vendors: the receiver paces its notifications as its own set says, one for each
+ * marked packet (hpcc) or one in 50 us (sigcomm15); the rates that follow are the senders'.
+ */
+static void test_notifications_are_the_receivers(void **state)
+{
+    static const char *const sets[] = {"transport:b.dcqcn_set=hpcc",
+                                       "transport:b.dcqcn_set=sigcomm15"};
+    double n_cnps[2];
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        const char *settings[] = {STAR,
+                                  GROUPS,
+                                  "transport.cc=dcqcn",
+                                  "transport:a.dcqcn_set=connectx",
+                                  sets[i],
+                                  "queue.kind=step",
+                                  "queue.kmin=10KB",
+                                  "queue.limit=1GB",
+                                  "workload.flows=0>2 1MB; 1>2 1MB",
+                                  NULL};
+        struct play played;
+
+        play(&played, 1, settings);
+        n_cnps[i] = play_value(&played, "rocev2_cnps_sent");
+        assert_true(played.marked > 20);
+        if (i == 0)
+            assert_true(n_cnps[i] == (double)played.marked);
+        else
+            assert_true(n_cnps[i] >= 2 && n_cnps[i] <= 2 * (1 + (double)played.last_ps / 5e7));
+        play_clear(&played);
+    }
+    assert_true(n_cnps[0] > 3 * n_cnps[1]);
+}
+
 /* The sender's timer: in 1 ms nothing gets through; 19 timeouts of 50 us, or 9 of 100 us. */
 static void test_timeouts_are_the_senders(void **state)
 {
@@ -285,6 +321,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_acknowledgements_are_the_receivers),
         cmocka_unit_test(test_sizes_of_acknowledgements_are_the_receivers),
+        cmocka_unit_test(test_notifications_are_the_receivers),
         cmocka_unit_test(test_timeouts_are_the_senders),
         cmocka_unit_test(test_paths_are_the_senders),
         cmocka_unit_test(test_a_flow_wins_over_its_group),
