@@ -116,7 +116,8 @@ static void report_buffers(const struct fabric *fabric, const struct balance *ba
     int64_t most = 0;
 
     for (int cause = SINK_DROP_NO_ROUTE + 1; cause < SINK_N_DROPS; cause++) {
-        g_autofree char *name = g_strdup_printf("dropped_%s", sink_drop_name(cause));
+        g_autofree char *name =
+            g_strdup_printf("dropped_%s", sink_drop_name((enum sink_drop)cause));
 
         report_metric(sink, name, "packets", (double)balance->dropped[cause]);
     }

@@ -68,7 +68,8 @@ static const struct param pfc_params[] = {
           "needs.",
           "our choice: no guess; facts.md 3.4: 150 KB at 400G and 1 us in HPCC"),
     PARAM(CHOICE, struct pfc_config, headroom_check, "error", NULL, NULL, "error|warn",
-          "What happens if headroom is less than a link needs.",
+          "What happens if headroom is less than a link needs, or a pause may lapse before it is "
+          "repeated.",
           "our choice: a class called lossless must not lose"),
     PARAM(TIME, struct pfc_config, response_time, "0ps", "0ps", "1ms", NULL,
           "Time from a pause frame's last bit to no further frame beginning.",

@@ -92,21 +92,51 @@ int64_t pfc_headroom_needed(const struct graph *graph, const struct pfc_config *
     return (int64_t)wire + 3 * frame_bytes + n_lossless * config->frame;
 }
 
-/* A link's need against what it is given. */
-static gboolean check_link(const struct graph *graph, uint32_t port, int64_t given, int64_t needed,
-                           bool warn, GPtrArray *notes, GError **error)
+/* An error, or a note where only that is asked for. */
+static gboolean object(const struct pfc_config *config, const char *text, GPtrArray *notes,
+                       GError **error)
 {
-    g_autofree char *text = g_strdup_printf(
-        "[pfc] headroom = %" G_GINT64_FORMAT
-        "B: link %u, from node %u to node %u, needs %" G_GINT64_FORMAT
-        "B for the bits on the wire, a frame of each side, the pause, the response "
-        "time and the packet that crosses Xoff",
-        given, port / 2, graph_port_node(graph, port), graph_port_peer(graph, port), needed);
-
-    if (!warn)
+    if (config->headroom_check == 0)
         return refuse(error, "%s", text);
     g_ptr_array_add(notes, g_strdup_printf("WARNING: %s; packets may be lost", text));
     return TRUE;
+}
+
+/* A link's need against what it is given. */
+static gboolean check_link(const struct backend_run *run, uint32_t port, int64_t needed,
+                           GPtrArray *notes, GError **error)
+{
+    const struct pfc_config *config = &run->model->pfc;
+    g_autofree char *text = g_strdup_printf(
+        "[pfc] headroom = %" G_GINT64_FORMAT
+        "B: link %u, from node %u to node %u, needs %" G_GINT64_FORMAT
+        "B for the bits on the wire, a frame of each side, the pause, the response time and the "
+        "packet that crosses Xoff",
+        config->headroom, port / 2, graph_port_node(run->graph, port),
+        graph_port_peer(run->graph, port), needed);
+
+    return config->headroom == 0 || config->headroom >= needed ||
+           object(config, text, notes, error);
+}
+
+/*
+ * A pause must be repeated before it lapses: after `refresh` of its quanta a frame and the pause
+ * frames may be ahead. In bytes of the link, whatever its rate.
+ */
+static gboolean check_refresh(const struct backend_run *run, int64_t frame_bytes, GPtrArray *notes,
+                              GError **error)
+{
+    const struct pfc_config *config = &run->model->pfc;
+    int64_t rest_ppt = config->refresh ? UNITS_PPT - config->refresh : 0;
+    int64_t rest = (int64_t)((__int128)config->quanta * QUANTUM_BYTES * rest_ppt / UNITS_PPT);
+    int64_t needed = frame_bytes + __builtin_popcount(lossless_priorities(config)) * config->frame;
+    g_autofree char *text = g_strdup_printf(
+        "[pfc] quanta = %" G_GINT64_FORMAT
+        ": a pause may lapse before it is repeated: refresh leaves %" G_GINT64_FORMAT
+        "B of it, a frame and the pauses take %" G_GINT64_FORMAT "B",
+        config->quanta, rest, needed);
+
+    return rest >= needed || object(config, text, notes, error);
 }
 
 static gboolean check_links(const struct backend_run *run, int64_t frame_bytes, GPtrArray *notes,
@@ -136,8 +166,7 @@ static gboolean check_links(const struct backend_run *run, int64_t frame_bytes, 
                     g_strdup_printf("pfc: headroom of a port and priority: need %" G_GINT64_FORMAT
                                     " to %" G_GINT64_FORMAT " B by link, given %s",
                                     least, most, given_text));
-    return !given || given >= most ||
-           check_link(graph, worst, given, most, config->headroom_check == 1, notes, error);
+    return check_link(run, worst, most, notes, error);
 }
 
 static gboolean check_switches(const struct backend_run *run, int64_t frame_bytes, GError **error)
@@ -195,7 +224,7 @@ gboolean pfc_headroom_check(const struct backend_run *run, GPtrArray *notes, GEr
     if (!run->model->pfc.enable)
         return TRUE;
     if (!pfc_check(run->model, error) || !check_links(run, frame_bytes, notes, error) ||
-        !check_switches(run, frame_bytes, error))
+        !check_refresh(run, frame_bytes, notes, error) || !check_switches(run, frame_bytes, error))
         return FALSE;
     for (uint32_t node = 0; node < run->graph->n_hosts; node++)
         if (!check_host(run, node, frame_bytes, error))

@@ -95,7 +95,7 @@ static void print_counts(const struct summary *summary)
     for (int cause = 0; cause < SINK_N_DROPS; cause++) /* rare causes only where they happened */
         if (cause <= SINK_DROP_NO_ROUTE || summary->dropped_packets[cause] > 0)
             printf("%s %" G_GINT64_FORMAT " %s", cause ? "," : "", summary->dropped_packets[cause],
-                   sink_drop_name(cause));
+                   sink_drop_name((enum sink_drop)cause));
     printf("; packets of any class\n");
     if (summary->pauses_sent > 0) {
         printf("pauses      %" G_GINT64_FORMAT " frames sent", summary->pauses_sent);

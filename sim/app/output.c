@@ -207,7 +207,8 @@ static gboolean open_ports(struct output *output, GError **error)
     output->ports =
         open_table(output, "ports.csv", port_columns, G_N_ELEMENTS(port_columns), error);
     for (int cause = 0; output->ports && cause < SINK_N_DROPS; cause++)
-        table_writer_printf(output->ports, "dropped_%s_packets", sink_drop_name(cause));
+        table_writer_printf(output->ports, "dropped_%s_packets",
+                            sink_drop_name((enum sink_drop)cause));
     for (size_t i = 0; output->ports && i < G_N_ELEMENTS(pause_columns); i++)
         table_writer_field(output->ports, pause_columns[i]);
     if (output->ports)

@@ -275,7 +275,8 @@ static void add_counts(const struct summary *summary, GArray *rows)
     add_whole(rows, "timeouts", "timeouts", summary->timeouts);
     add_whole(rows, "marked_packets", "packets", summary->marked_packets);
     for (int cause = 0; cause < SINK_N_DROPS; cause++) {
-        g_autofree char *name = g_strdup_printf("ports_dropped_%s", sink_drop_name(cause));
+        g_autofree char *name =
+            g_strdup_printf("ports_dropped_%s", sink_drop_name((enum sink_drop)cause));
 
         add_whole(rows, name, "packets", summary->dropped_packets[cause]);
     }
