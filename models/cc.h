@@ -122,7 +122,7 @@ const char *cc_fault(const struct cc_ops *ops);
                  "our choice: what NICs ship with; facts.md 3.2"),                                 \
         CC_PARAM(TIME, struct_, "dcqcn_cnp_interval", cnp_interval, "auto", "0ps", "1s", NULL,     \
                  "Receiver: least time between two CNPs of a queue pair; 0: one for each marked "  \
-                 "packet.",                                                                        \
+                 "packet; auto: as the receiver's set says.",                                      \
                  "sigcomm15 50us (S15, 3.2); hpcc 0 (each ACK echoes); connectx 4us "              \
                  "(min_time_between_cnps, facts.md 3.1 [M])"),                                     \
         CC_PARAM(BYTES, struct_, "dcqcn_cnp_bytes", cnp_bytes, "98B", "1B", "4096B", NULL,         \

@@ -54,7 +54,7 @@ helps() {
 version() {
     exits 0 --version && grep -qE '^weft [^ ]+ \(-O' out
 }
-for command in run check list params compare selftest; do
+for command in run check list params compare fluid selftest; do
     ok "$command --help" helps $command
 done
 general_help() {
@@ -270,6 +270,25 @@ ok '--set without a value' refuses '--set run.seed: group.key=value is expected'
 ok '--set of an unknown key' refuses "--set run.sed=1: [run] has no key 'sed'; did you mean 'seed'?" run f5.ini --set run.sed=1
 ok '--set of a wrong value' refuses '--set run.seed=x: a whole number is expected' run f5.ini --set run.seed=x
 ok '--seed of a wrong value' refuses '--seed x: a whole number' run f5.ini --seed x
+
+# --- the fluid model ------------------------------------------------------------------------------
+
+fluid() { # two runs, the same bytes; the fixed points of facts.md 9.1 for 100G and 8 flows
+    for n in 1 2; do
+        exits 0 fluid dcqcn-incast --set run.end=5ms --out fluid$n && [ ! -s err ] || return 1
+    done
+    says out 'queue 32.7 KB, p 0.00142' 'queue 39.6 KB, p 0.00178' || return 1
+    for file in fluid.csv packets.csv points.csv scenario.ini; do
+        [ -s fluid1/$file ] && cmp fluid1/$file fluid2/$file || return 1
+    done
+    command -v gnuplot >/dev/null || return 0
+    [ -s fluid1/dcqcn-fluid.png ]
+}
+ok 'fluid: model, packets and fixed points' fluid
+ok 'fluid: more than one receiver' refuses 'all messages go to one host' fluid dcqcn-incast --workload permutation
+ok 'fluid: no DCQCN' refuses '[transport] cc: dcqcn is expected' fluid dcqcn-incast --set transport.cc=fixed
+ok 'fluid: no RED' refuses '[queue] kind' fluid dcqcn-incast --set queue.kind=step
+ok 'fluid: too long' refuses '[run] end' fluid dcqcn-incast --set run.end=2s
 
 # --- faults: results that cannot be written -------------------------------------------------------
 

@@ -88,7 +88,7 @@ page() {
         done
 }
 options() { # every option and command that the program knows stands in the page
-    for command in run check compare params selftest; do
+    for command in run check compare fluid params selftest; do
         grep -q "Cm $command" docs/weft.1 || { echo "no $command"; return 1; }
         for option in $("$weft" $command --help | sed -n 's/^ *\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p'); do
             grep -q -- "-$option" docs/weft.1 || { echo "no --$option of $command"; return 1; }
