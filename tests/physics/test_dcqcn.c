@@ -251,6 +251,43 @@ static void equal_when_idle_and_different_in_an_incast(void **state)
     }
 }
 
+static int64_t pauses(const char *control, const char *window)
+{
+    const char *settings[] = {SMALL,
+                              "workload.kind=list",
+                              "workload.flows=1>0 2MB; 2>0 2MB; 3>0 2MB",
+                              "pfc.enable=on",
+                              control,
+                              window,
+                              NULL};
+    struct play played;
+
+    play(&played, 1, settings);
+    assert_int_equal(played.result.outcome, BACKEND_FINISHED);
+    assert_int_equal(played.dropped_queue, 0);
+    int64_t n = 0;
+
+    for (guint i = 0; i < played.ports->len; i++)
+        n += g_array_index(played.ports, struct sink_port, i).pauses_sent;
+    play_clear(&played);
+    return n;
+}
+
+/*
+ * users.md 29, 3:1 at 100G with PFC at 37,888 B an ingress port. A window of 24 KiB (6 packets of
+ * 4178 B, 25 KB) can never fill that, so nothing pauses. Without a window each sender leaves 2/3 of
+ * what it sends behind until the first CNP is back, about 5 us x 100 Gb/s x 2/3 = 42 KB: it pauses,
+ * with DCQCN too.
+ */
+static void dcqcn_pauses_without_a_window(void **state)
+{
+    (void)state;
+    assert_true(pauses("transport.cc=dcqcn", "transport.window=0B") > 0);
+    assert_true(pauses("transport.cc=fixed", "transport.window=0B") > 0);
+    assert_int_equal(pauses("transport.cc=dcqcn", "transport.window=24KiB"), 0);
+    assert_int_equal(pauses("transport.cc=fixed", "transport.window=24KiB"), 0);
+}
+
 /* The same seed gives the same run, another seed another (RED's draws). */
 static void the_same_seed_gives_the_same_run(void **state)
 {
@@ -279,6 +316,7 @@ int main(void)
         cmocka_unit_test(the_queue_settles_at_the_fixed_point),
         cmocka_unit_test(eight_flows_at_40g_swing_about_kmax),
         cmocka_unit_test(equal_when_idle_and_different_in_an_incast),
+        cmocka_unit_test(dcqcn_pauses_without_a_window),
         cmocka_unit_test(the_same_seed_gives_the_same_run),
     };
 
