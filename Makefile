@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Commands: make, make compare, make test, make bench, make asan, make docs, make install, make clean,
-# make deps
+# Commands: make, make compare, make figures, make test, make bench, make asan, make docs,
+# make install, make clean, make deps
 # Sources are found by folder; a new file needs no line here.
 
 BUILD    ?= build
@@ -73,6 +73,11 @@ compare: $(have-deps)
 	+@$(parallel) all
 	$(BUILD)/weft compare --out results/compare
 
+# figures of single questions: each script plays its runs and draws into results/
+figures: $(have-deps)
+	+@$(parallel) all
+	WEFT=$(BUILD)/weft plots/incast-15.sh
+
 ASAN := BUILD=build/asan OPTIMISE=-O1 \
         SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
 
@@ -120,5 +125,5 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all deps test-deps unit compare test asan bench docs install uninstall format clean FORCE
+.PHONY: all deps test-deps unit compare figures test asan bench docs install uninstall format clean FORCE
 -include $(OBJECTS:.o=.d) $(UNIT:=.d)
