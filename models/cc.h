@@ -110,7 +110,7 @@ const char *cc_fault(const struct cc_ops *ops);
 /*
  * The rows of cc_config. Sources: S15 the SIGCOMM 2015 paper and its authors' simulator
  * (bobzhuyb/ns3-rdma, mix/config.txt); HPCC the vendor set of HPCC's run.py and rdma-hw.cc; CX the
- * firmware defaults of ConnectX (NVIDIA DOCA, DCQCN parameters); all in facts.md 3.2.
+ * firmware defaults of ConnectX (NVIDIA DOCA, DCQCN parameters); all in SOURCES.md 3.2.
  */
 #define CC_PARAMS(struct_)                                                                         \
     CC_PARAM(CHOICE, struct_, "cc", kind, "fixed", NULL, NULL, "fixed|dcqcn",                      \
@@ -119,12 +119,12 @@ const char *cc_fault(const struct cc_ops *ops);
         CC_PARAM(CHOICE, struct_, "dcqcn_set", dcqcn_set, "connectx", NULL, NULL,                  \
                  "sigcomm15|hpcc|connectx",                                                        \
                  "Parameter set that fills what is left at auto below.",                           \
-                 "our choice: what NICs ship with; facts.md 3.2"),                                 \
+                 "our choice: what NICs ship with; SOURCES.md 3.2"),                               \
         CC_PARAM(TIME, struct_, "dcqcn_cnp_interval", cnp_interval, "auto", "0ps", "1s", NULL,     \
                  "Receiver: least time between two CNPs of a queue pair; 0: one for each marked "  \
                  "packet; auto: as the receiver's set says.",                                      \
                  "sigcomm15 50us (S15, 3.2); hpcc 0 (each ACK echoes); connectx 4us "              \
-                 "(min_time_between_cnps, facts.md 3.1 [M])"),                                     \
+                 "(min_time_between_cnps, SOURCES.md 3.1 [M])"),                                   \
         CC_PARAM(BYTES, struct_, "dcqcn_cnp_bytes", cnp_bytes, "98B", "1B", "4096B", NULL,         \
                  "Wire bytes of a CNP.",                                                           \
                  "Ethernet 38, IPv4 20, UDP 8, BTH 12, reserved 16, ICRC 4 (InfiniBand A17.9.3)"), \

@@ -92,7 +92,7 @@ static void timeout(const struct cc_rule *rule, struct cc *cc)
 const struct cc_ops cc_aimd = {
     .name = "aimd",
     .summary = "Additive increase, and a decrease by the average share of marked packets.",
-    .source = "DCTCP, SIGCOMM 2010; constants: facts.md 1.5",
+    .source = "DCTCP, SIGCOMM 2010; constants: SOURCES.md 1.5",
     .start = start,
     .heard = heard,
     .lost = lost,

@@ -22,7 +22,7 @@
  * instant's ticks alpha is first and the increase last. Rates are whole bit/s, alpha is in 2^-30.
  *
  * Leaves out: rpg_gd, rate_on_first_cnp, the hold of the target in the first cycles of QCN.
- * Source: Zhu et al., SIGCOMM 2015, 3.1 and algorithm 1; HPCC's rdma-hw.cc (facts.md 3.1, 3.2).
+ * Source: Zhu et al., SIGCOMM 2015, 3.1 and algorithm 1; HPCC's rdma-hw.cc (SOURCES.md 3.1, 3.2).
  */
 #include "models/cc.h"
 #include "sim/core/units.h"

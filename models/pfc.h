@@ -16,7 +16,7 @@
  *   + a frame that the receiver has begun to send before its pause, + one the sender has begun
  *   + a pause frame of each lossless priority + the packet that crosses Xoff.
  * The latency counts because it lies before the queues. Source: IEEE 802.1Qbb annex O;
- * facts.md 3.4.
+ * SOURCES.md 3.4.
  */
 #ifndef WEFT_MODELS_PFC_H
 #define WEFT_MODELS_PFC_H

@@ -37,7 +37,7 @@ struct transport_common {
 #define TRANSPORT_COMMON_PARAMS(struct_, header_, header_source_, ack_, ack_source_)               \
     TRANSPORT_COMMON_PARAM(struct_, payload, "4096B", "1B", "65536B",                              \
                            "User bytes in a full packet.",                                         \
-                           "facts.md 1.5: 4096 is the largest RoCE MTU"),                          \
+                           "SOURCES.md 1.5: 4096 is the largest RoCE MTU"),                        \
         TRANSPORT_COMMON_PARAM(struct_, header, header_, "0B", "4096B",                            \
                                "Wire bytes of a data packet beside its payload.", header_source_), \
         TRANSPORT_COMMON_PARAM(struct_, ack_bytes, ack_, "1B", "4096B",                            \

@@ -114,7 +114,7 @@ static void example_sample(const struct connection *connection, struct transport
 
 static const struct param example_params[] = {
     TRANSPORT_COMMON_PARAMS(struct example_config, "82B",
-                            "Ethernet 38, IPv4 20, UDP 8, BTH 12, ICRC 4 (facts.md 9.7)", "64B",
+                            "Ethernet 38, IPv4 20, UDP 8, BTH 12, ICRC 4 (SOURCES.md 9.7)", "64B",
                             "our choice: the smallest Ethernet frame"),
     PARAM(NUMBER, struct example_config, window, "64", "1", "1048576", NULL,
           "Packets that may be unacknowledged.", "our choice"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * MetaRoCE, as far as it is published (one blog post, 2026-08-24; facts.md section 1).
+ * MetaRoCE, as far as it is published (one blog post, 2026-08-24; SOURCES.md 1).
  *
  * Published and modelled: a connection has many paths; a path is a UDP source port on one plane and
  * holds its RTT estimate, ECN state, window and an ordered sequence space with a 256-bit selective
@@ -1144,14 +1144,14 @@ static gboolean check(const void *data, GError **error)
     PARAM(type_, struct metaroce_config, member_, value_, least_, most_, choices_, help_, source_)
 
 static const struct param metaroce_params[] = {
-    TRANSPORT_COMMON_PARAMS(struct metaroce_config, "130B",
-                            "our choice: Ethernet 38, IPv6 40, UDP 8, transport 44 (facts.md 1.5); "
-                            "no wire format is published",
-                            "140B",
-                            "our choice: Ethernet 38, IPv6 40, UDP 8, transport 22, bitmap 32"),
+    TRANSPORT_COMMON_PARAMS(
+        struct metaroce_config, "130B",
+        "our choice: Ethernet 38, IPv6 40, UDP 8, transport 44 (SOURCES.md 1.5); "
+        "no wire format is published",
+        "140B", "our choice: Ethernet 38, IPv6 40, UDP 8, transport 22, bitmap 32"),
     ROW(NUMBER, paths, "16", "1", "4096", NULL,
         "Paths of a connection, spread evenly over its planes.",
-        "our choice: 4 a plane at 4 planes (facts.md 1.5)"),
+        "our choice: 4 a plane at 4 planes (SOURCES.md 1.5)"),
     ROW(CHOICE, spray, "window", NULL, NULL, "window|rotate|single",
         "Next path: the clearest with most room, each in turn, or one path for all (spraying off).",
         "published: by window and state; the score is our choice"),
@@ -1164,19 +1164,19 @@ static const struct param metaroce_params[] = {
     ROW(NUMBER, ack_every, "4", "1", "64", NULL,
         "Packets of a path per acknowledgement; also on a gap, a change of marking, on request, "
         "and for all paths when a message is whole.",
-        "our choice (facts.md 1.5: every packet or every 4)"),
+        "our choice (SOURCES.md 1.5: every packet or every 4)"),
     ROW(TIME, ack_delay, "2us", "0ps", "1ms", NULL,
         "The longest that an acknowledgement waits for more packets.",
         "our choice: a fifth of a round trip of 10 us"),
     ROW(NUMBER, window_initial, "8", "1", "256", NULL, "First window of a path, packets.",
         "our choice: 16 paths x 8 x 4 KiB = 512 KiB, one BDP at 400G and 10 us"),
     ROW(NUMBER, window_min, "1", "1", "256", NULL, "Least window of a path, packets.",
-        "our choice (facts.md 1.5)"),
+        "our choice (SOURCES.md 1.5)"),
     ROW(NUMBER, window_max, "256", "1", "256", NULL, "Largest window of a path, packets.",
         "the bitmap has 256 bits"),
     ROW(RATIO, increase, "1", "0", "100", NULL,
         "Packets a path's window grows each round trip without a mark.",
-        "our choice (facts.md 1.5)"),
+        "our choice (SOURCES.md 1.5)"),
     ROW(CHOICE, decrease, "dctcp", NULL, NULL, "dctcp|halve",
         "Cut on a mark, once a window: by half the average share of marks, or by half.",
         "our choice; published: conventional ECN-based AIMD"),
@@ -1187,12 +1187,12 @@ static const struct param metaroce_params[] = {
     ROW(CHOICE, preset, "tail", NULL, NULL, "tail|cut",
         "Reading of the published loss figure: a loss cuts no window and only the tail waits, or a "
         "loss halves the path's window.",
-        "our choice: unpublished; facts.md 1.4 derives both"),
+        "our choice: unpublished; SOURCES.md 1.4 derives both"),
     ROW(BOOL, share, "on", NULL, NULL, NULL,
         "Obey the receiver's share: in flight at most share x least RTT x headroom.", "published"),
     ROW(TIME, share_window, "20us", "1ns", "1s", NULL,
         "A sender counts as active for this long after its last data.",
-        "our choice: 2 RTT of 10 us (facts.md 1.5)"),
+        "our choice: 2 RTT of 10 us (SOURCES.md 1.5)"),
     ROW(RATIO, share_headroom, "1.5", "0.1", "100", NULL,
         "Room above share x least RTT, for acknowledgements that wait for more packets.",
         "our choice: 16 paths hold back 24 packets, a fifth of a BDP of 119"),
@@ -1208,32 +1208,32 @@ static const struct param metaroce_params[] = {
     ROW(BOOL, ordered_streams, "on", NULL, NULL, NULL,
         "Deliver the messages of one stream in order; off: each when it is whole.", "published"),
     ROW(NUMBER, rto_factor, "3", "1", "100", NULL, "Timeout of a path in smoothed RTTs.",
-        "our choice (facts.md 1.5)"),
+        "our choice (SOURCES.md 1.5)"),
     ROW(TIME, rto_min, "50us", "1us", "10s", NULL, "Least timeout of a path.",
-        "our choice (facts.md 1.5)"),
+        "our choice (SOURCES.md 1.5)"),
     ROW(TIME, rto_max, "10ms", "1us", "100s", NULL, "Largest timeout of a path, doubling included.",
         "our choice"),
     ROW(BOOL, rehash, "on", NULL, NULL, NULL, "Move a bad path to a new source port.", "published"),
     ROW(NUMBER, rehash_timeouts, "3", "1", "1000", NULL,
         "Timeouts or unanswered probes in a row after which a path takes a new source port.",
-        "our choice (facts.md 1.5)"),
+        "our choice (SOURCES.md 1.5)"),
     ROW(RATIO, rehash_loss, "0.1", "0", "1", NULL,
         "Loss of a path, averaged over about 64 packets, above which it moves, if it is also twice "
         "the connection's average.",
-        "our choice (facts.md 1.5); the second half keeps uniform loss from moving every path"),
+        "our choice (SOURCES.md 1.5); the second half keeps uniform loss from moving every path"),
     ROW(NUMBER, rehash_slow, "4", "1", "1000", NULL,
         "A path moves when its smoothed RTT is above this many times the least of all paths.",
         "our choice: published is only that a slow path moves"),
     ROW(BOOL, epoch, "on", NULL, NULL, NULL,
         "After a move, numbers sent by the old port are not proved lost by the new one.",
-        "our choice: what Meta does is unpublished (facts.md 1.4)"),
+        "our choice: what Meta does is unpublished (SOURCES.md 1.4)"),
     ROW(NUMBER, dead_timeouts, "2", "1", "1000", NULL,
         "Timeouts in a row after which a path is dead and what it lost goes elsewhere.",
-        "our choice (facts.md 1.5)"),
+        "our choice (SOURCES.md 1.5)"),
     ROW(BOOL, probe, "on", NULL, NULL, NULL, "Probe dead paths, and return to those that answer.",
         "published"),
     ROW(TIME, probe_interval, "100us", "1us", "10s", NULL, "Time between probes of a dead path.",
-        "our choice (facts.md 1.5)"),
+        "our choice (SOURCES.md 1.5)"),
     ROW(CHOICE, verb, "write", NULL, NULL, "write|send",
         "Write carries its address; Send carries its match to a posted receive in each packet.",
         "published"),
@@ -1256,7 +1256,7 @@ static int64_t frame_bytes(const void *configuration)
 const struct transport_ops transport_metaroce = {
     .name = "metaroce",
     .summary = "MetaRoCE: many paths, gap is loss, window per path, receiver's share, probing.",
-    .source = "Meta Engineering, 2026-08-24 (facts.md 1); unpublished constants are our choice",
+    .source = "Meta Engineering, 2026-08-24 (SOURCES.md 1); unpublished constants are our choice",
     .config_size = sizeof(struct metaroce_config),
     .params = metaroce_params,
     .connection_size = sizeof(struct metaroce),

@@ -19,7 +19,7 @@
  * Selective repeat: the receiver takes any packet and answers a gap with the PSNs it has (256
  * bits). A queue pair's path is FIFO, so whatever was transmitted before a packet that has arrived,
  * and has not itself arrived, is lost - also a retransmission (order of transmissions, as in RACK,
- * RFC 8985). Known lost packets do not count as in flight. Source: facts.md 3.3, 3.6 and 9.2.
+ * RFC 8985). Known lost packets do not count as in flight. Source: SOURCES.md 3.3, 3.6 and 9.2.
  */
 #include "models/cc.h"
 #include "models/host.h"
@@ -836,44 +836,46 @@ static void sample(const struct connection *connection, struct transport_sample 
 }
 
 static const struct param rocev2_params[] = {
-    TRANSPORT_COMMON_PARAMS(struct rocev2_config, "82B",
-                            "Ethernet 38, IPv4 20, UDP 8, BTH 12, ICRC 4 (facts.md 9.7); RETH left "
-                            "out: only a message's first packet has it",
-                            "84B", "the smallest Ethernet frame with preamble and gap"),
+    TRANSPORT_COMMON_PARAMS(
+        struct rocev2_config, "82B",
+        "Ethernet 38, IPv4 20, UDP 8, BTH 12, ICRC 4 (SOURCES.md 9.7); RETH left "
+        "out: only a message's first packet has it",
+        "84B", "the smallest Ethernet frame with preamble and gap"),
     PARAM(NUMBER, struct rocev2_config, queue_pairs, "1", "1", "32", NULL,
           "Queue pairs between two hosts; each stays on one plane and one path.",
-          "facts.md 3.5: 1 to 16 in use"),
+          "SOURCES.md 3.5: 1 to 16 in use"),
     PARAM(CHOICE, struct rocev2_config, spread, "split", NULL, NULL, "split|rotate",
           "A message is split over the queue pairs, or messages rotate over them.",
-          "facts.md 3.5 (SIGCOMM 2024)"),
+          "SOURCES.md 3.5 (SIGCOMM 2024)"),
     PARAM(BYTES, struct rocev2_config, window, "512KiB", "0B", NULL, NULL,
           "Bytes a connection may have unacknowledged, shared evenly by its queue pairs (IRN's BDP "
           "cap, with selective repeat); 0: no window.",
-          "our choice: one BDP at 400G and 10 us (facts.md 9.8); IRN: about 110 packets at 40G"),
+          "our choice: one BDP at 400G and 10 us (SOURCES.md 9.8); IRN: about 110 packets at 40G"),
     PARAM(CHOICE, struct rocev2_config, recovery, "go_back_n", NULL, NULL,
-          "go_back_n|selective_repeat", "What is sent again after a gap.", "facts.md 3.3, 3.6"),
+          "go_back_n|selective_repeat", "What is sent again after a gap.", "SOURCES.md 3.3, 3.6"),
     PARAM(CHOICE, struct rocev2_config, nak, "once", NULL, NULL, "once|descent",
           "Go-back-N: one NAK per gap, or one whenever a PSN is not above the one before.",
-          "facts.md 3.3: NICs send one; descent is the closed form of 9.2"),
+          "SOURCES.md 3.3: NICs send one; descent is the closed form of 9.2"),
     PARAM(NUMBER, struct rocev2_config, ack_every, "4", "1", "1024", NULL,
           "Packets per acknowledgement; the last of a message asks for one.",
           "our choice; htsim acknowledges 16 KiB"),
     PARAM(NUMBER, struct rocev2_config, timeout_exponent, "10", "0", "24", NULL,
           "t of the timeout 4.096 us x 2^t.",
-          "facts.md 3.3: the effective least is some ms, so 10 = 4.2 ms; NCCL sets 20 = 4.3 s"),
+          "SOURCES.md 3.3: the effective least is some ms, so 10 = 4.2 ms; NCCL sets 20 = 4.3 s"),
     PARAM(TIME, struct rocev2_config, rto, "0ps", "0ps", "100s", NULL,
           "The timeout itself; 0: from timeout_exponent.",
-          "our choice; IRN's RTO_high: 320us (facts.md 3.6 [M])"),
+          "our choice; IRN's RTO_high: 320us (SOURCES.md 3.6 [M])"),
     PARAM(TIME, struct rocev2_config, rto_low, "0ps", "0ps", "100s", NULL,
           "The timeout while at most rto_low_packets are in flight; 0: the same.",
-          "our choice: NICs have one; IRN's RTO_low: 100us (facts.md 3.6 [M])"),
+          "our choice: NICs have one; IRN's RTO_low: 100us (SOURCES.md 3.6 [M])"),
     PARAM(NUMBER, struct rocev2_config, rto_low_packets, "3", "0", "1000000", NULL,
-          "Packets in flight up to which rto_low is used.", "IRN's N (facts.md 3.6 [M])"),
+          "Packets in flight up to which rto_low is used.", "IRN's N (SOURCES.md 3.6 [M])"),
     PARAM(BOOL, struct rocev2_config, rto_backoff, "off", NULL, NULL, NULL,
           "Double the timeout each time it expires in a row, at most 64 times.",
           "InfiniBand has a fixed timeout"),
     PARAM(NUMBER, struct rocev2_config, retry_limit, "7", "0", "1000000", NULL,
-          "Timeouts in a row after which the queue pair fails.", "facts.md 3.3: NCCL_IB_RETRY_CNT"),
+          "Timeouts in a row after which the queue pair fails.",
+          "SOURCES.md 3.3: NCCL_IB_RETRY_CNT"),
     CC_PARAMS(struct rocev2_config),
     PARAM_END,
 };
@@ -893,7 +895,7 @@ static void agree(const void *receiver, void *agreed)
 const struct transport_ops transport_rocev2 = {
     .name = "rocev2",
     .summary = "RoCEv2 reliable connections: go-back-N or selective repeat, window, DCQCN.",
-    .source = "InfiniBand Architecture, annex A17; facts.md 3",
+    .source = "InfiniBand Architecture, annex A17; SOURCES.md 3",
     .config_size = sizeof(struct rocev2_config),
     .params = rocev2_params,
     .connection_size = sizeof(struct rocev2),

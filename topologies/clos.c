@@ -13,7 +13,7 @@
  *
  * Leaves out switches of unequal size in a tier, hosts with ports on two leaves of a plane (make
  * those two planes), and links between planes.
- * Source: Clos by leaves and spines as in Al-Fares et al., SIGCOMM 2008; planes as in facts.md 5.
+ * Source: Clos by leaves and spines as in Al-Fares et al., SIGCOMM 2008; planes as in SOURCES.md 5.
  */
 #include "sim/core/units.h"
 #include "topologies/tiers.h"
@@ -40,9 +40,9 @@ static const struct param params[] = {
     TOPOLOGY_COMMON_PARAMS(struct clos_config, "64"),
     PARAM(NUMBER, struct clos_config, tiers, "2", "1", "3", NULL,
           "Tiers of switches in a plane: 1 a switch, 2 leaves and spines, 3 with cores.",
-          "facts.md 5: two tiers in the published multi-plane fabrics"),
+          "SOURCES.md 5: two tiers in the published multi-plane fabrics"),
     PARAM(NUMBER, struct clos_config, nics_per_plane, "1", "1", "16", NULL,
-          "NIC ports of a host in one plane, all on one leaf.", "facts.md 5: one port a plane"),
+          "NIC ports of a host in one plane, all on one leaf.", "SOURCES.md 5: one port a plane"),
     COUNT(radix, "65536",
           "Ports of every switch: sizes what is left at 0, and a limit; 0: as many as needed."),
     COUNT(hosts_per_leaf, "1048576", "Hosts on a leaf; 0: derived from radix or hosts."),
@@ -398,7 +398,7 @@ static gboolean build_clos(const void *data, struct build *build, struct graph *
 const struct topology_ops topology_clos = {
     .name = "clos",
     .summary = "Planes of one, two or three tiers of switches: leaf-spine, fat tree.",
-    .source = "Al-Fares et al., SIGCOMM 2008; planes as in facts.md 5",
+    .source = "Al-Fares et al., SIGCOMM 2008; planes as in SOURCES.md 5",
     .config_size = sizeof(struct clos_config),
     .params = params,
     .build = build_clos,

@@ -34,7 +34,7 @@ static const struct param params[] = {
           "our choice: no default can be meant"),
     PARAM(TIME, struct graph_config, switch_latency, "600ns", "0ns", "1s", NULL,
           "Latency of the switches of which the file says none.",
-          "facts.md 5: Tomahawk 5, secondary source"),
+          "SOURCES.md 5: Tomahawk 5, secondary source"),
     PARAM_END};
 
 enum column { A, B, RATE, DELAY, PLANE, TIER, LATENCY, N_COLUMNS };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One switch a plane with all hosts on it: the smallest fabric with contention at a receiver, and
- * the shape of a scale-up plane (MTIA 300: single-switch planes in a rack, facts.md 2.3).
+ * the shape of a scale-up plane (MTIA 300: single-switch planes in a rack, SOURCES.md 2.3).
  * Leaves out the switch's number of ports: any number of hosts fits.
  * Source: our choice.
  */

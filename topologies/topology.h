@@ -45,12 +45,12 @@ struct topology_common {
                               "our choice: one plane is the plain case"),                          \
         TOPOLOGY_COMMON_PARAM(RATE, struct_, link_rate, "400Gbps", "1Mbps", "100Tbps",             \
                               "Rate of each link, one direction, in one plane.",                   \
-                              "facts.md 1.3: 400G NICs"),                                          \
+                              "SOURCES.md 1.3: 400G NICs"),                                        \
         TOPOLOGY_COMMON_PARAM(TIME, struct_, link_delay, "500ns", "0ns", "10s",                    \
                               "Propagation delay of each link.", "our choice: cable plus PHY"),    \
         TOPOLOGY_COMMON_PARAM(TIME, struct_, switch_latency, "600ns", "0ns", "1s",                 \
                               "Time from the last bit in to the first bit out of an idle switch.", \
-                              "facts.md 5: Tomahawk 5, secondary source"),                         \
+                              "SOURCES.md 5: Tomahawk 5, secondary source"),                       \
         TOPOLOGY_COMMON_PARAM(NUMBER, struct_, slow_plane, "-1", "-1", "15",                       \
                               "A plane whose links are all slower than the others'; -1: none.",    \
                               "our choice: planes are equal"),                                     \

@@ -6,7 +6,7 @@
  * They model: independent losses of data packets, a full pipe, no reaction of congestion control.
  * They leave out: lost acknowledgements, the end of a message, several ranks that wait for each
  * other - so a collective may fall well below its curve, and the comparison shows by how much.
- * Source: facts.md 9.2.
+ * Source: SOURCES.md 9.2.
  */
 #ifndef WEFT_SIM_STATS_CLOSED_FORM_H
 #define WEFT_SIM_STATS_CLOSED_FORM_H

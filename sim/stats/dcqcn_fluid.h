@@ -14,7 +14,7 @@
  *   b = p' / ((1-p')^-B - 1),  t = p' / ((1-p')^(-T R_C') - 1): increases per packet sent
  * It leaves out: hyper increase, the start (all flows are equal always), packets as such (marks are
  * a rate), the clocks' phases.
- * Source: Zhu et al., "ECN or Delay", CoNEXT 2016, restated in facts.md 9.1 [M].
+ * Source: Zhu et al., "ECN or Delay", CoNEXT 2016, restated in SOURCES.md 9.1 [M].
  */
 #ifndef WEFT_SIM_STATS_DCQCN_FLUID_H
 #define WEFT_SIM_STATS_DCQCN_FLUID_H

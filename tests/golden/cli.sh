@@ -273,7 +273,7 @@ ok '--seed of a wrong value' refuses '--seed x: a whole number' run f5.ini --see
 
 # --- the fluid model ------------------------------------------------------------------------------
 
-fluid() { # two runs, the same bytes; the fixed points of facts.md 9.1 for 100G and 8 flows
+fluid() { # two runs, the same bytes; the fixed points of SOURCES.md 9.1 for 100G and 8 flows
     for n in 1 2; do
         exits 0 fluid dcqcn-incast --set run.end=5ms --out fluid$n && [ ! -s err ] || return 1
     done

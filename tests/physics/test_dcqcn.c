@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * DCQCN with the paper's set, N flows of 1000 B packets through one port with RED (5 KB, 200 KB,
- * 1 %), against its fixed points (facts.md 9.1).
+ * 1 %), against its fixed points (SOURCES.md 9.1).
  *
  * The queue is taken at the ends: from 150 ms on, a packet of 100 B a 97 us from a host of its own
  * waits behind the queue, end - start - idle time, times the rate; less the half packet that is in
@@ -225,7 +225,7 @@ static void play_control(struct play *played, size_t control, const char *worklo
 #define INCAST                                                                                     \
     "workload.flows=1>0 2MB; 2>0 2MB; 3>0 2MB; 4>0 2MB; 5>0 2MB; 6>0 2MB; 7>0 2MB; 8>0 2MB"
 
-/* users.md 11: where no link is shared all are equal, to the picosecond; in an incast none is, and
+/* Where no link is shared all are equal, to the picosecond; in an incast none is, and
  * each with DCQCN holds a smaller queue than the one without. */
 static void equal_when_idle_and_different_in_an_incast(void **state)
 {
@@ -274,7 +274,7 @@ static int64_t pauses(const char *control, const char *window)
 }
 
 /*
- * users.md 29, 3:1 at 100G with PFC at 37,888 B an ingress port. A window of 24 KiB (6 packets of
+ * 3:1 at 100G with PFC at 37,888 B an ingress port. A window of 24 KiB (6 packets of
  * 4178 B, 25 KB) can never fill that, so nothing pauses. Without a window each sender leaves 2/3 of
  * what it sends behind until the first CNP is back, about 5 us x 100 Gb/s x 2/3 = 42 KB: it pauses,
  * with DCQCN too.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What users of ECMP run into (users.md 83 to 88): polarisation, one flow on one link, imbalance
+ * What users of ECMP run into: polarisation, one flow on one link, imbalance
  * and its indices in the summary, and no gain where nothing can collide.
  */
 // clang-format off

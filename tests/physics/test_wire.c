@@ -131,7 +131,7 @@ static void test_psn_wrap(void **state)
     message_free(message);
 }
 
-/* The only loss is the last packet: it waits exactly one timeout (users.md 69). */
+/* The only loss is the last packet: it waits exactly one timeout. */
 static void test_tail_loss_waits_one_timeout(void **state)
 {
     static const char *const keys[] = {"rto=100us", "header=0B", NULL};

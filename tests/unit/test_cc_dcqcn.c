@@ -223,7 +223,7 @@ static void sets_are_those_of_the_fact_sheet(void **state)
     const struct cc_dcqcn_rule *rule = &point.rule.dcqcn;
 
     (void)state;
-    begin(&point, 100 * GBPS, "dcqcn_set=hpcc"); /* facts.md 3.2: AI/HAI 20/200 Mb/s at 100G */
+    begin(&point, 100 * GBPS, "dcqcn_set=hpcc"); /* SOURCES.md 3.2: AI/HAI 20/200 Mb/s at 100G */
     assert_int_equal(rule->ai_bps, 20000000);
     assert_int_equal(rule->hai_bps, 200000000);
     assert_int_equal(rule->min_bps, GBPS);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The fluid model of DCQCN: its fixed points against the table of facts.md 9.1, and its course. */
+/* The fluid model of DCQCN: its fixed points against the table of SOURCES.md 9.1, and its course.
+ */
 // clang-format off
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +13,8 @@
 #include <glib.h>
 #include <math.h>
 
-/* The setting of facts.md 9.1: 1000 B packets, tau 50 us, tau' and T 55 us, B 10 MB, F 5, 40 Mb/s.
+/* The setting of SOURCES.md 9.1: 1000 B packets, tau 50 us, tau' and T 55 us, B 10 MB, F 5, 40
+ * Mb/s.
  */
 static struct dcqcn_fluid paper(double capacity_bps, double n_flows)
 {

@@ -154,7 +154,7 @@ static void forms_are_found_by_name(void **state)
     assert_null(closed_form_find("go_back"));
 }
 
-/* facts.md 9.2: the table of go-back-N, and the three timeouts at 400G, 4 KB, 10 us, 1 %. */
+/* SOURCES.md 9.2: the table of go-back-N, and the three timeouts at 400G, 4 KB, 10 us, 1 %. */
 static void forms_give_the_known_values(void **state)
 {
     static const struct {

@@ -286,7 +286,7 @@ static void tier_two_is_oversubscribed_alone(void **state)
     built_clear(&built);
 }
 
-/* Rack switches with twice the capacity up, cluster switches 7:1 (facts.md 3.5). */
+/* Rack switches with twice the capacity up, cluster switches 7:1 (SOURCES.md 3.5). */
 static void under_subscription_comes_from_counts(void **state)
 {
     struct built built;
