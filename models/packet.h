@@ -44,6 +44,7 @@ _Static_assert(sizeof(struct packet) == 128, "a packet is two cache lines");
 
 struct packet_pool {
     struct packet *free;
+    struct packet *fresh, *fresh_end; /* of the newest block, never used yet */
     GPtrArray *blocks;
     int64_t n_live; /* taken and not given back */
     int64_t n_made; /* ever taken */
@@ -56,11 +57,15 @@ void packet_pool_grow(struct packet_pool *pool);
 /* A packet with undefined content; never NULL. */
 static inline struct packet *packet_take(struct packet_pool *pool)
 {
-    if (!pool->free)
-        packet_pool_grow(pool);
     struct packet *packet = pool->free;
 
-    pool->free = packet->next;
+    if (packet) {
+        pool->free = packet->next;
+    } else {
+        if (pool->fresh == pool->fresh_end)
+            packet_pool_grow(pool);
+        packet = pool->fresh++;
+    }
     pool->n_live++;
     pool->n_made++;
     return packet;

@@ -32,8 +32,13 @@ static inline int64_t port_transmission_ps(struct port *port, uint32_t bytes)
 
 static inline void port_schedule_head(struct event_queue *queue, struct port *port)
 {
-    int64_t arrive_ps = port->ring[port->head & port->mask].arrive_ps;
+    const struct wire_slot *slot = &port->ring[port->head & port->mask];
+    int64_t arrive_ps = slot->arrive_ps;
 
+    if (!port->peer_is_switch) { /* the host will read a packet that nobody touched on its way */
+        __builtin_prefetch(slot->packet);
+        __builtin_prefetch((const char *)slot->packet + 64);
+    }
     event_schedule_ordered(queue, &port->arrival, arrive_ps,
                            event_order_arrival(queue, arrive_ps, port->number));
 }
