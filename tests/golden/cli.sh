@@ -2,27 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The command line: help, exit codes 0 to 3, files that are whole and the same bytes each time, and
 # one line for every fault, with its place and what would be right.
-cd "$(dirname "$0")/../.." || exit 2
-WEFT=$(realpath "${WEFT:-build/weft}")
+. "$(dirname "$0")/../tap.bash"
 tree=$PWD
 export WEFT_DATA=$tree # wherever the program was built
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2
-number=0 failed=0
 
-ok() { # title, command: one TAP line
-    local title=$1
-    shift
-    number=$((number + 1))
-    if "$@" >said 2>&1; then
-        echo "ok $number - cli: $title"
-    else
-        echo "not ok $number - cli: $title"
-        sed 's/^/# /' said | tail -n 20
-        failed=1
-    fi
-}
 exits() { # code, argument...
     local code=$1 got
     shift

@@ -2,24 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # weft compare: the same bytes for any number of jobs, the promised files, faults that are named, and
 # what is left when it is interrupted.
-cd "$(dirname "$0")/../.." || exit 2
-WEFT=$(realpath "${WEFT:-build/weft}")
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-number=0 failed=0
+. "$(dirname "$0")/../tap.bash"
 
-ok() { # title, command: one TAP line
-    local title=$1
-    shift
-    number=$((number + 1))
-    if "$@" >"$scratch/said" 2>&1; then
-        echo "ok $number - compare: $title"
-    else
-        echo "not ok $number - compare: $title"
-        sed 's/^/# /' "$scratch/said" | tail -n 20
-        failed=1
-    fi
-}
 exits() { # code, command
     local code=$1 got
     shift

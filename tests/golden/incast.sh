@@ -2,25 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The 15:1 incast of workloads/incast-15.ini: DCQCN, PFC alone, a window and IRN each do what is
 # published of them, or what arithmetic says (the scenario's comment).
-cd "$(dirname "$0")/../.." || exit 2
-WEFT=$(realpath "${WEFT:-${BUILD:-build}/weft}")
-export WEFT
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-number=0 failed=0
+. "$(dirname "$0")/../tap.bash"
 
-ok() { # title, command: one TAP line
-    local title=$1
-    shift
-    number=$((number + 1))
-    if "$@" >"$scratch/said" 2>&1; then
-        echo "ok $number - incast: $title"
-    else
-        echo "not ok $number - incast: $title"
-        sed 's/^/# /' "$scratch/said" | tail -20
-        failed=1
-    fi
-}
 holds() { # variant, condition of awk over the names of the columns
     awk -F, -v wanted="$1" 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         function v(name) {

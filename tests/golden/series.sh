@@ -2,24 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every output switch leaves a file with rows, and series.csv changes nothing else: with it, without
 # it and at another step all other files are the same bytes. Its sums are those of the summary.
-cd "$(dirname "$0")/../.." || exit 2
-WEFT=$(realpath "${WEFT:-build/weft}")
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-number=0 failed=0
+. "$(dirname "$0")/../tap.bash"
 
-ok() { # title, command: one TAP line
-    local title=$1
-    shift
-    number=$((number + 1))
-    if "$@" >"$scratch/said" 2>&1; then
-        echo "ok $number - series: $title"
-    else
-        echo "not ok $number - series: $title"
-        sed 's/^/# /' "$scratch/said" | tail -20
-        failed=1
-    fi
-}
 cat >"$scratch/busy.ini" <<'END'
 [topology]
 kind = clos
