@@ -41,7 +41,7 @@ static void test_spraying(void **state)
     (void)state;
     play_with(&on, settings, "transport.spray=window");
     play_with(&off, settings, "transport.spray=single");
-    assert_true(off.last_ps > 3.5 * (double)on.last_ps);
+    assert_true((double)off.last_ps > 3.5 * (double)on.last_ps);
     for (int plane = 1; plane < 4; plane++) /* even over planes: ports 0, 4, .. leave host 0 */
         assert_true(g_array_index(on.ports, struct sink_port, 4 * plane).packets > 2000);
     play_clear(&on);

@@ -83,8 +83,8 @@ static void spaces_and_line_ends_do_not_matter(void **state)
         ONE "0->13\tstart\t0\tsize\t2000000\n",
         "Nodes 16\r\nConnections 1\r\n0->13 start 0 size 2000000\r\n",
         "\xef\xbb\xbf" ONE "0->13 start 0 size 2000000\n",
-        "# made by hand\nConnections 1\nFailures 0\nTriggers 0\nNodes 16\n"
-        "# a flow\n0->13 size 2000000 start 0\n"};
+        ("# made by hand\nConnections 1\nFailures 0\nTriggers 0\nNodes 16\n"
+         "# a flow\n0->13 size 2000000 start 0\n")};
 
     (void)state;
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)

@@ -256,8 +256,8 @@ static void kinds_must_be_named(void **state)
 
 static void later_layers_win(void **state)
 {
-    g_autofree char *low = put(state, "low.ini", WHOLE "[run]\nseed = 1\nend = 1s\n");
-    g_autofree char *middle =
+    g_autofree G_GNUC_UNUSED char *low = put(state, "low.ini", WHOLE "[run]\nseed = 1\nend = 1s\n");
+    g_autofree G_GNUC_UNUSED char *middle =
         put(state, "middle.ini", "[scenario]\nbase = low.ini\n[run]\nseed = 2\n");
     struct scenario *scenario =
         must_read(state, "[scenario]\nbase = middle.ini\n[topology]\nhosts = 8\n");
@@ -274,8 +274,8 @@ static void later_layers_win(void **state)
 
 static void several_bases_are_piled_up(void **state)
 {
-    g_autofree char *a = put(state, "a.ini", WHOLE "[run]\nseed = 1\nend = 1s\n");
-    g_autofree char *b = put(state, "b.ini", "[run]\nseed = 2\n");
+    g_autofree G_GNUC_UNUSED char *a = put(state, "a.ini", WHOLE "[run]\nseed = 1\nend = 1s\n");
+    g_autofree G_GNUC_UNUSED char *b = put(state, "b.ini", "[run]\nseed = 2\n");
     struct scenario *scenario = must_read(state, "[scenario]\nbase = a.ini; b.ini\n");
 
     assert_value(scenario, "run", "seed", "2");
@@ -285,7 +285,7 @@ static void several_bases_are_piled_up(void **state)
 
 static void bases_must_exist_and_end(void **state)
 {
-    g_autofree char *a = put(state, "a.ini", "[scenario]\nbase = s.ini\n");
+    g_autofree G_GNUC_UNUSED char *a = put(state, "a.ini", "[scenario]\nbase = s.ini\n");
 
     refused(state, "[scenario]\nbase = none.ini\n",
             ":2: [scenario] base = none.ini: there is no file 'none.ini'*");
@@ -299,9 +299,11 @@ static void bases_must_exist_and_end(void **state)
 
 static void a_base_may_come_twice(void **state)
 {
-    g_autofree char *root = put(state, "root.ini", WHOLE);
-    g_autofree char *a = put(state, "a.ini", "[scenario]\nbase = root.ini\n[run]\nseed = 2\n");
-    g_autofree char *b = put(state, "b.ini", "[scenario]\nbase = root.ini\n[run]\nend = 2s\n");
+    g_autofree G_GNUC_UNUSED char *root = put(state, "root.ini", WHOLE);
+    g_autofree G_GNUC_UNUSED char *a =
+        put(state, "a.ini", "[scenario]\nbase = root.ini\n[run]\nseed = 2\n");
+    g_autofree G_GNUC_UNUSED char *b =
+        put(state, "b.ini", "[scenario]\nbase = root.ini\n[run]\nend = 2s\n");
     struct scenario *scenario = must_read(state, "[scenario]\nbase = a.ini; b.ini\n");
 
     assert_value(scenario, "run", "seed", "2");
@@ -544,7 +546,7 @@ static void what_is_written_reads_back(void **state)
 static void paths_below_the_working_folder_are_relative(void **state)
 {
     g_autofree char *before = g_get_current_dir(), *text = NULL;
-    g_autofree char *flows = put(state, "flows.csv", "src,dst,bytes\n0,1,1000\n");
+    g_autofree G_GNUC_UNUSED char *flows = put(state, "flows.csv", "src,dst,bytes\n0,1,1000\n");
     struct scenario *scenario;
 
     assert_int_equal(g_chdir(*state), 0);
