@@ -38,8 +38,7 @@ static inline uint32_t least_of(const struct event_slot *slots, uint32_t first, 
 static inline void slot_put(struct event_queue *queue, uint32_t index, struct event_slot slot)
 {
     queue->slots[index] = slot;
-    if (slot.order >> 62 != EVENT_CLASS_ARRIVAL >> 62) /* an arrival's owner need not be touched */
-        slot.event->slot = index;
+    slot.event->slot = index;
 }
 
 void event_queue_init(struct event_queue *queue, uint64_t seed)
@@ -118,7 +117,6 @@ void event_schedule_ordered(struct event_queue *queue, struct event *event, int6
 
     assert(time_ps >= queue->now_ps);
     if (event->slot == EVENT_IDLE) {
-        event->slot = EVENT_PENDING;
         if (queue->hole) { /* the usual case: a fired event takes the root's slot again */
             queue->hole = false;
             sift_down(queue, 0, slot);
@@ -131,22 +129,17 @@ void event_schedule_ordered(struct event_queue *queue, struct event *event, int6
         sift_up(queue, queue->n_pending++, slot);
         return;
     }
-    assert(event->slot != EVENT_PENDING);
     close_hole(queue);
-    uint32_t index = event->slot;
-
-    event->slot = EVENT_PENDING; /* until it is put somewhere, if its new class is tracked */
-    if (slot_before(&slot, &queue->slots[index]))
-        sift_up(queue, index, slot);
+    if (slot_before(&slot, &queue->slots[event->slot]))
+        sift_up(queue, event->slot, slot);
     else
-        sift_down(queue, index, slot);
+        sift_down(queue, event->slot, slot);
 }
 
 void event_cancel(struct event_queue *queue, struct event *event)
 {
     if (event->slot == EVENT_IDLE)
         return;
-    assert(event->slot != EVENT_PENDING);
     close_hole(queue);
     fill_from_last(queue, event->slot);
     event->slot = EVENT_IDLE;
@@ -190,9 +183,7 @@ bool event_queue_verify(const struct event_queue *queue)
     for (uint32_t i = queue->hole ? 1 : 0; i < queue->n_pending; i++) {
         const struct event_slot *slot = &queue->slots[i];
 
-        bool tracked = slot->order >> 62 != EVENT_CLASS_ARRIVAL >> 62;
-
-        if (slot->event->slot != (tracked ? i : EVENT_PENDING) || slot->time_ps < queue->now_ps)
+        if (slot->event->slot != i || slot->time_ps < queue->now_ps)
             return false;
         if (i > 0 && !(queue->hole && i <= ARITY) &&
             slot_before(slot, &queue->slots[(i - 1) / ARITY]))

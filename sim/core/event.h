@@ -3,7 +3,7 @@
  * The clock and the queue of pending events.
  *
  * A 4-ary heap whose slot holds the time and the order within the instant beside the pointer, so
- * that sifting never touches the event itself (libev's ANHE does the same; here a slot is 24 bytes
+ * that comparing never reads the event itself (libev's ANHE does the same; here a slot is 24 bytes
  * and the four children of a node lie in two cache lines). An event is embedded in its owner and
  * knows its slot, so that cancel and move cost O(log n).
  *
@@ -21,8 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define EVENT_IDLE    UINT32_MAX
-#define EVENT_PENDING (UINT32_MAX - 1) /* an arrival: pending, place unknown */
+#define EVENT_IDLE UINT32_MAX
 
 #define EVENT_CLASS_TRANSMIT (UINT64_C(0) << 62)
 #define EVENT_CLASS_ARRIVAL  (UINT64_C(1) << 62)
@@ -38,7 +37,7 @@ typedef void event_fire(struct event_queue *queue, struct event *event);
 struct event {
     event_fire *fire;
     uint64_t order; /* class and number; total over all events that can share an instant */
-    uint32_t slot;  /* place in the heap, EVENT_IDLE or EVENT_PENDING */
+    uint32_t slot;  /* place in the heap, or EVENT_IDLE */
 };
 
 struct event_slot {
@@ -86,10 +85,7 @@ static inline uint64_t event_order_arrival(const struct event_queue *queue, int6
     return EVENT_CLASS_ARRIVAL | (hash >> 34) << 32 | port;
 }
 
-/*
- * Puts an idle event at `time_ps` (not before now), or moves a pending one there. An event whose
- * order is of the class of arrivals can be neither moved nor cancelled.
- */
+/* Puts an idle event at `time_ps` (not before now), or moves a pending one there. */
 void event_schedule_ordered(struct event_queue *queue, struct event *event, int64_t time_ps,
                             uint64_t order);
 
