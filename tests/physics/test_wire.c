@@ -343,14 +343,14 @@ static void test_retry_limit(void **state)
 }
 
 /* A wire dies and heals: MetaRoCE leaves its paths, resends, probes and returns. */
-static void test_metaroce_leaves_and_returns(void **state)
+static void leave_and_return(const char *probe)
 {
-    static const char *const keys[] = {"paths=4", NULL};
+    const char *keys[] = {"paths=4", probe, NULL};
+    bool probing = strcmp(probe, "probe=on") == 0;
     struct wire wire;
     const char *const *name = transport_find("metaroce")->totals;
     int64_t totals[TRANSPORT_MAX_TOTALS] = {0};
 
-    (void)state;
     wire_open(&wire, "metaroce", 2, keys);
     struct message *message = wire_message(&wire, 0, 100000000, 0);
 
@@ -363,13 +363,30 @@ static void test_metaroce_leaves_and_returns(void **state)
     wire.dead[1] = false;
     wire_run(&wire, 100 * MS);
     assert_int_equal(wire.n_delivered, 1);
-    assert_true(message->bytes_by_plane[1] > before + 1000000);
+    assert_int_equal(message->bytes_by_plane[1] > before + 1000000, probing);
+    assert_int_equal(message->bytes_by_plane[1] == before, !probing);
     wire.connection->ops->report(wire.connection, totals);
-    for (int i = 0; name[i]; i++)
-        if (strstr(name[i], "dead") || strstr(name[i], "returned") || strstr(name[i], "probes"))
+    for (int i = 0; name[i]; i++) {
+        if (strstr(name[i], "dead"))
             assert_true(totals[i] >= 2);
+        if (strstr(name[i], "returned") || strstr(name[i], "probes"))
+            assert_int_equal(totals[i] >= 2, probing);
+    }
     wire_close(&wire);
     message_free(message);
+}
+
+static void test_metaroce_leaves_and_returns(void **state)
+{
+    (void)state;
+    leave_and_return("probe=on");
+}
+
+/* Without probing a dead plane stays left, though it healed. */
+static void test_metaroce_without_probing(void **state)
+{
+    (void)state;
+    leave_and_return("probe=off");
 }
 
 int main(void)
@@ -386,6 +403,7 @@ int main(void)
         cmocka_unit_test(test_a_slow_sender_does_not_time_out),
         cmocka_unit_test(test_retry_limit),
         cmocka_unit_test(test_metaroce_leaves_and_returns),
+        cmocka_unit_test(test_metaroce_without_probing),
     };
 
     return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
