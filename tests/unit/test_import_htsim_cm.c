@@ -3,34 +3,16 @@
  * Unit tests of workloads/import_htsim.c: the files that people have ($WEFT_INPUTS/htsim_cm and
  * negative/cm_*, by default ../shared/inputs), equivalents of our own, and 3000 mutations.
  */
+#include "tests/unit/scratch.h"
 #include "tests/unit/test_workload_player.h"
-#include <glib/gstdio.h>
-
-static char folder[] = "/tmp/weft-htsim-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return g_mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return g_rmdir(folder);
-}
 
 /* A trial of `text`, written to a file; `keys` are more keys, "" or "name=value|...". */
 static void trial_of_bytes(struct trial *trial, const char *text, size_t length, const char *keys,
                            uint32_t n_hosts)
 {
-    g_autofree char *path = g_build_filename(folder, "own.cm", NULL);
+    g_autofree char *path = scratch_write("own.cm", text, length);
     g_autofree char *all = g_strconcat("file=", path, "|", keys, NULL);
-    FILE *file = fopen(path, "w");
 
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, length, file), length);
-    fclose(file);
     trial_init(trial, "htsim", all, n_hosts, 1);
     g_unlink(path);
 }
@@ -579,10 +561,7 @@ static void no_mutation_crashes(void **state)
         struct trial trial;
 
         memcpy(text, valid, sizeof valid);
-        for (uint64_t k = random_below(&stream, 4); k > 0; k--)
-            text[random_below(&stream, length)] = odd[random_below(&stream, sizeof odd)];
-        if (random_below(&stream, 4) == 0)
-            length = random_below(&stream, length);
+        length = scratch_mutate(&stream, text, length, odd, sizeof odd);
         trial_of_bytes(&trial, text, length, i % 2 ? "lenient=on" : "", 16);
         n_ok += (uint32_t)trial.ok;
         trial_clear(&trial);
@@ -615,5 +594,5 @@ int main(void)
         cmocka_unit_test(no_mutation_crashes),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }

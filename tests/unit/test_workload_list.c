@@ -1,34 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Unit tests of workloads/list_csv.c, in its order, and 3000 mutations of a valid file. */
+#include "tests/unit/scratch.h"
 #include "tests/unit/test_workload_player.h"
-#include <glib/gstdio.h>
 #include <unistd.h>
-
-static char folder[] = "/tmp/weft-list-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return g_mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return g_rmdir(folder);
-}
-
-/* Writes `text` to a file of its own; the caller removes it with drop(). */
-static char *keep(const char *text, size_t length)
-{
-    char *path = g_build_filename(folder, "list.csv", NULL);
-    FILE *file = fopen(path, "w");
-
-    assert_non_null(file);
-    assert_int_equal(fwrite(text, 1, length, file), length);
-    fclose(file);
-    return path;
-}
 
 static void drop(char *path)
 {
@@ -38,7 +12,7 @@ static void drop(char *path)
 
 static void trial_of_text(struct trial *trial, const char *text, uint32_t n_hosts)
 {
-    char *path = keep(text, strlen(text));
+    char *path = scratch_write("list.csv", text, strlen(text));
     g_autofree char *keys = g_strconcat("file=", path, NULL);
 
     trial_init(trial, "list", keys, n_hosts, 1);
@@ -47,7 +21,7 @@ static void trial_of_text(struct trial *trial, const char *text, uint32_t n_host
 
 static void assert_text_refused(const char *text, const char *part)
 {
-    char *path = keep(text, strlen(text));
+    char *path = scratch_write("list.csv", text, strlen(text));
     g_autofree char *keys = g_strconcat("file=", path, NULL);
 
     assert_refused("list", keys, 4, part);
@@ -240,12 +214,9 @@ static void no_mutation_crashes(void **state)
         struct trial trial;
 
         memcpy(text, valid, sizeof valid);
-        for (uint64_t k = random_below(&stream, 4); k > 0; k--)
-            text[random_below(&stream, length)] = odd[random_below(&stream, sizeof odd)];
-        if (random_below(&stream, 4) == 0)
-            length = random_below(&stream, length);
+        length = scratch_mutate(&stream, text, length, odd, sizeof odd);
 
-        char *path = keep(text, length);
+        char *path = scratch_write("list.csv", text, length);
         g_autofree char *keys = g_strconcat("file=", path, NULL);
         trial_init(&trial, "list", keys, 4, 1);
         n_ok += (uint32_t)trial.ok;
@@ -271,5 +242,5 @@ int main(void)
         cmocka_unit_test(no_mutation_crashes),
     };
 
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, scratch_make, scratch_remove);
 }
