@@ -389,6 +389,27 @@ static void test_metaroce_without_probing(void **state)
     leave_and_return("probe=off");
 }
 
+/* A number that will not come again does not hold the 256-bit bitmap: the floor moves it on. */
+static void test_metaroce_floor_moves_the_bitmap(void **state)
+{
+    static const char *const keys[] = {"paths=1", NULL};
+    struct wire wire;
+
+    (void)state;
+    wire_open(&wire, "metaroce", 1, keys);
+    wire.lose_data = 1 << 3;
+    struct message *message = wire_message(&wire, 0, 1000 * 4096, 0);
+
+    wire_post(&wire, message);
+    wire_run(&wire, 100 * MS);
+    assert_int_equal(wire.n_acknowledged, 1);
+    assert_int_equal(message->retransmitted_packets, 1);
+    assert_int_equal(message->timeouts, 0);
+    assert_int_equal(message->spurious_retransmissions, 0);
+    wire_close(&wire);
+    message_free(message);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,6 +425,7 @@ int main(void)
         cmocka_unit_test(test_retry_limit),
         cmocka_unit_test(test_metaroce_leaves_and_returns),
         cmocka_unit_test(test_metaroce_without_probing),
+        cmocka_unit_test(test_metaroce_floor_moves_the_bitmap),
     };
 
     return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
