@@ -2,6 +2,7 @@
 #include "sim/app/experiment.h"
 #include "models/pfc.h"
 #include "models/series.h"
+#include "sim/app/fairness.h"
 #include "sim/app/scenario_private.h"
 #include <string.h>
 
@@ -117,11 +118,19 @@ gboolean experiment_play(const struct experiment *experiment, const struct sink 
 {
     const struct scenario *scenario = experiment->scenario;
     struct backend_run run = run_of(experiment);
+    struct fairness *fairness;
+    gboolean played;
 
     run.progress = progress;
     run.progress_data = progress_data;
     *result = (struct backend_result){0};
-    return scenario_backends[scenario->run.backend]->play(&run, sink, result, error);
+    fairness = fairness_new(experiment, sink);
+    played = scenario_backends[scenario->run.backend]->play(
+        &run, fairness ? fairness_sink(fairness) : sink, result, error);
+    if (fairness)
+        fairness_finish(fairness);
+    fairness_free(fairness);
+    return played;
 }
 
 void experiment_clear(struct experiment *experiment)

@@ -62,6 +62,7 @@ struct schedule_group {
     uint32_t n_ranks;
     int64_t factor_n, factor_d; /* 0 / 1 where busbw has no meaning */
     uint64_t n_ops; /* operations that belong to it; all must end for the group to end */
+    bool contest;   /* its messages compete for one receiver: how fairly they share is measured */
 };
 
 struct schedule {
