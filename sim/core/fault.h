@@ -47,7 +47,7 @@ struct fault_object {
 };
 
 struct fault {
-    char *name; /* "NAME" of [fault:NAME] or "FILE:LINE"; for errors and results; the list's */
+    char *name; /* "fault:NAME" of a group, or "FILE:LINE"; for errors and results; the list's */
     struct fault_object object;
     enum fault_change change;
     bool is_share; /* FAULT_RATE: value is a share of the topology's rate */
