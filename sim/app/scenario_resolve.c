@@ -71,7 +71,7 @@ const struct param scenario_hosts_params[] = {
 const struct param scenario_fault_params[] = {
     PARAM(TEXT, struct scenario_fault_config, object, "", NULL, NULL, NULL,
           "What it happens to: link:N, link:NODE-NODE, nic:HOST.PORT, plane:N, switch:NODE, "
-          "switch:sN or switch:TIER.PLANE.N.",
+          "switch:sN, switch:TIER.PLANE.N or uplink:TIER.PLANE.N.K.",
           "our choice: has to be said"),
     PARAM(TEXT, struct scenario_fault_config, change, "down", NULL, NULL, NULL,
           "What happens: down, up, rate=100Gbps, rate=50% (of the topology's) or loss=0.01.",
