@@ -3,6 +3,7 @@
 #include "models/pfc.h"
 #include "models/series.h"
 #include "sim/app/fairness.h"
+#include "sim/app/faults.h"
 #include "sim/app/scenario_private.h"
 #include <string.h>
 
@@ -69,6 +70,7 @@ static struct backend_run run_of(const struct experiment *experiment)
                                 .model = &scenario->model,
                                 .profiles = experiment->profiles,
                                 .hosts = experiment->hosts.by_host,
+                                .faults = &experiment->build.faults,
                                 .seed = (uint64_t)scenario->run.seed,
                                 .end_ps = scenario->run.end,
                                 .series_step_ps = scenario->run.series_step,
@@ -109,7 +111,9 @@ gboolean experiment_init(struct experiment *experiment, struct scenario *scenari
         return FALSE;
     }
     experiment->schedule_built = true;
-    return take_profiles(experiment, error) && check_headroom(experiment, error);
+    return faults_add(scenario, &experiment->build, error) &&
+           faults_check(&experiment->build, &experiment->graph, error) &&
+           take_profiles(experiment, error) && check_headroom(experiment, error);
 }
 
 gboolean experiment_play(const struct experiment *experiment, const struct sink *sink,

@@ -126,7 +126,8 @@ static bool group_is_known(const char *group)
 {
     if (strcmp(group, "scenario") == 0 || strcmp(group, "run") == 0 || kinds_seam(group) ||
         (g_str_has_prefix(group, "transport:") && group[strlen("transport:")]) ||
-        (g_str_has_prefix(group, "hosts:") && group[strlen("hosts:")]))
+        (g_str_has_prefix(group, "hosts:") && group[strlen("hosts:")]) ||
+        (g_str_has_prefix(group, "fault:") && group[strlen("fault:")]))
         return true;
     for (int i = 0; model_groups[i].name; i++)
         if (strcmp(group, model_groups[i].name) == 0)
@@ -172,7 +173,7 @@ static gboolean check_group(const struct scenario_entry *entry, GError **error)
 
         scenario_entry_error(entry, error,
                              "there is no group [%s]; there are [%s], "
-                             "[transport:NAME] and [hosts:NAME]",
+                             "[transport:NAME], [hosts:NAME] and [fault:NAME]",
                              entry->group, all);
     }
     return FALSE;

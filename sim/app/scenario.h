@@ -45,6 +45,18 @@ struct scenario_hosts {
 };
 extern const struct param scenario_hosts_params[];
 
+/* [fault:NAME] */
+struct scenario_fault {
+    char *name;
+    /* the group's keys; scenario_fault_params */
+    struct scenario_fault_config {
+        char *object, *change;
+        int64_t at, until; /* PARAM_AUTO: for good */
+        int64_t flap_period, flap_time, flap_count;
+    } config;
+};
+extern const struct param scenario_fault_params[];
+
 /* One "key = value" as somebody wrote it; immutable, shared by copies of the scenario. */
 struct scenario_entry {
     const char *group, *key, *value;
@@ -63,6 +75,7 @@ struct scenario {
     struct model_config model;
     GPtrArray *profiles; /* struct transport_profile *; [0] is [transport], its name is "" */
     GPtrArray *hosts;    /* struct scenario_hosts *, in order of appearance */
+    GPtrArray *faults;   /* struct scenario_fault *, in order of appearance */
     /* as read */
     char *name;        /* of the first file loaded by scenario_load(), without folder and .ini */
     GPtrArray *layers; /* GPtrArray * of struct scenario_entry * */

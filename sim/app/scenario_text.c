@@ -95,6 +95,16 @@ static void add_hosts(GString *text, const struct scenario *scenario, const char
     }
 }
 
+static void add_faults(GString *text, const struct scenario *scenario, const char *folder)
+{
+    for (guint i = 0; i < scenario->faults->len; i++) {
+        const struct scenario_fault *fault = g_ptr_array_index(scenario->faults, i);
+
+        g_string_append_printf(text, "\n[fault:%s]\n", fault->name);
+        add_values(text, scenario_fault_params, &fault->config, folder);
+    }
+}
+
 char *scenario_text(const struct scenario *scenario, const char *folder)
 {
     GString *text = g_string_new("# A resolved scenario: every value, no base. Reading it back "
@@ -112,6 +122,7 @@ char *scenario_text(const struct scenario *scenario, const char *folder)
         add_values(text, group->params, (const char *)&scenario->model + group->offset, folder);
     }
     add_hosts(text, scenario, folder);
+    add_faults(text, scenario, folder);
     return g_string_free(text, FALSE);
 }
 

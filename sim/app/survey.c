@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/survey.h"
 #include "models/ideal.h"
+#include "sim/app/faults.h"
 #include "sim/core/units.h"
 #include <string.h>
 
@@ -203,6 +204,7 @@ GPtrArray *survey_warnings(const struct survey *survey, const struct experiment 
 
     warn_of_graph(&survey->facts, warnings);
     warn_of_timeouts(survey, experiment, warnings);
+    faults_warn(&experiment->build, warnings);
     if (survey->n_late > 0)
         warn(warnings, "%" G_GUINT64_FORMAT " messages start after the end of the run",
              survey->n_late);
