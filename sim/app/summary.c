@@ -360,7 +360,8 @@ static void add_class(GArray *rows, const char *kind, struct split_class *class)
 
     add_double(rows, rate, "bit/s", goodput);
     add_double(rows, mean, "bit/s",
-               class->n_finished ? class->goodput_sum_bps / (double)class->n_finished : (double)NAN);
+               class->n_finished ? class->goodput_sum_bps / (double)class->n_finished
+                                 : (double)NAN);
     split_sort(class->completion_ps);
     for (size_t i = 0; i < G_N_ELEMENTS(ranks); i++) {
         g_autofree char *name = g_strdup_printf("%s_%s_%s", kind, class->name, ranks[i].what);
