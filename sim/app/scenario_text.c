@@ -113,6 +113,16 @@ static void add_hosts(GString *text, const struct scenario *scenario, const stru
     }
 }
 
+static void add_faults(GString *text, const struct scenario *scenario, const struct style *style)
+{
+    for (guint i = 0; i < scenario->faults->len; i++) {
+        const struct scenario_fault *fault = g_ptr_array_index(scenario->faults, i);
+
+        g_string_append_printf(text, "\n[fault:%s]\n", fault->name);
+        add_values(text, scenario_fault_params, &fault->config, style);
+    }
+}
+
 static char *write_text(const struct scenario *scenario, const struct style *style)
 {
     GString *text = g_string_new("");
@@ -128,12 +138,20 @@ static char *write_text(const struct scenario *scenario, const struct style *sty
              scenario->topology_config, style);
     add_kind(text, "workload", "kind", scenario->workload->name, scenario->workload->params,
              scenario->workload_config, style);
+    for (guint i = 0; i < scenario->beside->len; i++) {
+        const struct scenario_workload *workload = g_ptr_array_index(scenario->beside, i);
+        g_autofree char *group = g_strdup_printf("workload:%s", workload->name);
+
+        add_kind(text, group, "kind", workload->ops->name, workload->ops->params, workload->config,
+                 style);
+    }
     add_profiles(text, scenario, style);
     for (const struct model_group *group = model_groups; group->name; group++) {
         g_string_append_printf(text, "\n[%s]\n", group->name);
         add_values(text, group->params, (const char *)&scenario->model + group->offset, style);
     }
     add_hosts(text, scenario, style);
+    add_faults(text, scenario, style);
     return g_string_free(text, FALSE);
 }
 
