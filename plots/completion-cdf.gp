@@ -65,7 +65,7 @@ set grid xtics
 set key at screen 0.5, screen bottom - 64.0 / height center top Left reverse font ",11"
 set key maxrows rows
 plot for [v = 1:n_variants] table every ::1 using (is(v) ? $2 / unit : NaN):(100 * $3) \
-         with fsteps linetype v lw 1.6 notitle, \
+         with steps linetype v lw 1.6 notitle, \
      for [v = 1:n_variants] "+" using (p50[v] / unit):(50) every ::0::0 with points linetype v \
          notitle, \
      for [v = 1:n_variants] "+" using (p99[v] / unit):(99) every ::0::0 with points linetype v \

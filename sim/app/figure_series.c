@@ -27,7 +27,8 @@ static struct series_table *read_series(const struct results *results, const cha
     int64_t step_ps = 0;
 
     if (results->kind != RESULTS_RUN || !results_has(results, "series.csv")) {
-        figure_no_data(error, "it needs the series.csv of one run (run.series_step)");
+        figure_no_data(error, "it needs the series.csv of one run (run.series_step); of a sweep, "
+                              "the folder of one of its points");
         return NULL;
     }
     if (!text || !units_parse(UNITS_TIME, text, &step_ps, &why) || step_ps <= 0) {
@@ -272,7 +273,7 @@ static void note_contest(GString *notes, const struct results *results,
         bool is_time;
     } rows[] = {
         {"goodput_fair", "all flows within 10 % of the fair share first after", true},
-        {"goodput_settled", "never off it again after", true},
+        {"goodput_settled", "and for good after", true},
         {"jain_mean", "Jain's index, mean over the steps:", false},
     };
 
@@ -284,7 +285,7 @@ static void note_contest(GString *notes, const struct results *results,
         g_autofree char *text =
             rows[i].is_time ? units_display(UNITS_TIME, number) : g_strdup_printf("%.3f", number);
 
-        g_string_append_printf(notes, "%s %s\n", rows[i].text, value ? text : "(not in this run)");
+        g_string_append_printf(notes, "%s %s\n", rows[i].text, value ? text : "never in this run");
     }
 }
 
