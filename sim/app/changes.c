@@ -292,7 +292,7 @@ static char *where(const struct all *all, const char *name, const char *value, g
     return g_string_free(text, FALSE);
 }
 
-/* "400Gbps", "0; 0.01" for the varied key, or "64KB (MetaRoCE); 1MB (RoCEv2)". g_free. */
+/* A line a value: "400Gbps", or "64KB (MetaRoCE)" and "1MB (RoCEv2)". g_free. */
 static char *values_text(const struct all *all, const char *name)
 {
     g_autoptr(GPtrArray) values = g_ptr_array_new();
@@ -318,7 +318,7 @@ static char *values_text(const struct all *all, const char *name)
         const char *value = g_ptr_array_index(values, i);
         g_autofree char *there = where(all, name, value, column);
 
-        g_string_append_printf(text, "%s%s", i ? "; " : "", *value ? value : "empty");
+        g_string_append_printf(text, "%s%s", i ? "\n" : "", *value ? value : "empty");
         if ((values->len > 1 || !everywhere) && !axis && *there)
             g_string_append_printf(text, " (%s%s%s)", dot ? dot + 1 : "", dot ? " = " : "", there);
     }

@@ -15,7 +15,7 @@ struct change {
     const struct param
         *param;     /* its row; NULL: the key that chooses a kind, or none that is known */
     char *standard; /* the default as scenarios write it back; "" where there is none */
-    char *values;   /* "400Gbps", or "64KB (MetaRoCE); 1MB (RoCEv2)" where scenarios differ */
+    char *values;   /* a line each: "400Gbps", or "64KB (MetaRoCE)" where scenarios differ */
 };
 
 /*

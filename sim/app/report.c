@@ -23,7 +23,7 @@ static const char style[] =
     "th{border-bottom:1px solid #ddd}thead th{border-bottom:2px solid #888}"
     "h3::first-letter{text-transform:uppercase}"
     "td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
-    "th.n{text-align:right}td.k{white-space:nowrap}"
+    "th.n{text-align:right}td.k{white-space:nowrap}td.v{white-space:pre-line}"
     "code,pre{font-family:'Liberation Mono',Consolas,monospace;font-size:.875rem}"
     "pre{background:#f4f4f4;padding:.6rem .8rem;overflow-x:auto}"
     "figure{margin:1.2rem 0 2rem}figure svg{width:100%;max-width:62rem;height:auto;display:block}"
@@ -51,21 +51,6 @@ static void add_element(GString *page, const char *tag, const char *attributes, 
     g_string_append_printf(page, "<%s%s%s>", tag, *attributes ? " " : "", attributes);
     add_text(page, text);
     g_string_append_printf(page, "</%s>", tag);
-}
-
-static bool is_number(const char *text)
-{
-    char *end;
-
-    if (*text == '\0')
-        return true;
-    g_ascii_strtod(text, &end);
-    return *end == '\0';
-}
-
-static void add_cell(GString *page, const char *text)
-{
-    add_element(page, "td", is_number(text) ? "class=\"n\"" : "", text);
 }
 
 static void start_table(GString *page, const char *const *heads, guint n_first_texts)
@@ -477,13 +462,20 @@ static void add_estimate(GString *page, const struct table *summary, uint32_t ro
     add_element(page, "td", "class=\"n\"", text);
 }
 
-static void add_grid_heads(GString *page, char **axes, const struct column *columns)
+/* The axes but for the case, which stands above. */
+static void start_grid(GString *page, const struct lattice *lattice, uint32_t row, char **axes,
+                       const struct column *columns)
 {
     g_autoptr(GPtrArray) heads = g_ptr_array_new();
     guint n_axes = 0;
 
-    for (char **axis = axes; *axis; axis += 2, n_axes++)
-        g_ptr_array_add(heads, axis[0]);
+    if (lattice->case_ >= 0)
+        add_element(page, "h3", "", lattice_case(lattice, row));
+    for (char **axis = axes; *axis; axis += 2)
+        if (strcmp(axis[0], "case") != 0) {
+            g_ptr_array_add(heads, axis[0]);
+            n_axes++;
+        }
     g_ptr_array_add(heads, (char *)(uintptr_t) "seeds");
     for (; columns->name; columns++)
         g_ptr_array_add(heads, (char *)(uintptr_t)columns->head);
@@ -491,27 +483,39 @@ static void add_grid_heads(GString *page, char **axes, const struct column *colu
     start_table(page, (const char *const *)heads->pdata, n_axes);
 }
 
+static void add_grid_row(GString *page, const struct lattice *lattice, uint32_t row, char **axes,
+                         const struct column *columns)
+{
+    g_string_append(page, "<tr>");
+    for (char **axis = axes; *axis; axis += 2)
+        if (strcmp(axis[0], "case") != 0)
+            add_element(page, "td", "class=\"k\"", axis[1]);
+    add_element(page, "td", "class=\"n\"", table_field(lattice->table, row, lattice->seed));
+    for (; columns->name; columns++)
+        add_estimate(page, lattice->table, row, columns);
+    g_string_append(page, "</tr>\n");
+}
+
 static void add_grid_table(GString *page, const struct results *results)
 {
     const struct column *columns =
         results->kind == RESULTS_SWEEP ? sweep_columns : comparison_columns;
     const struct table *summary = results->summary;
+    uint32_t n_rows = MIN(table_n_rows(summary), MOST_ROWS);
     struct lattice lattice;
 
-    if (table_n_rows(summary) == 0 || !lattice_init(&lattice, summary, NULL, NULL))
+    if (n_rows == 0 || !lattice_init(&lattice, summary, NULL, NULL))
         return;
-    for (uint32_t row = 0; row < table_n_rows(summary) && row < MOST_ROWS; row++) {
+    for (uint32_t row = 0; row < n_rows; row++) {
         g_auto(GStrv) axes = lattice_axes(&lattice, row);
+        const char *case_ = lattice_case(&lattice, row);
 
-        if (row == 0)
-            add_grid_heads(page, axes, columns);
-        g_string_append(page, "<tr>");
-        for (char **axis = axes; *axis; axis += 2)
-            add_element(page, "td", "class=\"k\"", axis[1]);
-        add_cell(page, table_field(summary, row, lattice.seed));
-        for (const struct column *column = columns; column->name; column++)
-            add_estimate(page, summary, row, column);
-        g_string_append(page, "</tr>\n");
+        if (row == 0 || strcmp(case_, lattice_case(&lattice, row - 1)) != 0) {
+            if (row > 0)
+                end_table(page);
+            start_grid(page, &lattice, row, axes, columns);
+        }
+        add_grid_row(page, &lattice, row, axes, columns);
     }
     end_table(page);
     g_string_append(page,
@@ -573,7 +577,7 @@ static gboolean add_parameters(GString *page, const struct results *results, GEr
         g_string_append(page, "<tr><td class=\"k\"><code>");
         add_text(page, key);
         g_string_append(page, "</code></td>");
-        add_element(page, "td", "", change->values);
+        add_element(page, "td", "class=\"v\"", change->values);
         add_element(page, "td", "", change->standard);
         add_element(page, "td", "", change->param ? change->param->help : "chooses what is played");
         add_element(page, "td", "", change->param ? change->param->source : "");
