@@ -237,7 +237,7 @@ static gboolean play(const struct backend_run *run, const struct sink *sink,
         return FALSE;
     }
     host_init_all(&fabric.engine);
-    player_init(&player, &fabric.engine, run, sink, &fabric.route);
+    player_init(&player, &fabric.engine, run, sink, faults_plan(&fabric));
     series_init(&series, run, &fabric, &player, sink);
     bool whole = run_events(&fabric, &player, &series);
 

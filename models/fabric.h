@@ -9,6 +9,7 @@
 #define WEFT_MODELS_FABRIC_H
 
 #include "models/buffer.h"
+#include "models/faults.h"
 #include "models/pfc.h"
 #include "models/port.h"
 #include "models/queue.h"
@@ -44,6 +45,7 @@ struct fabric {
     int64_t frame_bytes;     /* the largest packet of the run's transports */
     uint64_t n_pauses;       /* pause frames among the hops */
     struct drop_list *drops; /* NULL: none; owned */
+    struct faults faults;
 };
 
 /* Sets up ports, switches and routes; hosts are set up by the caller. fabric_clear() in any case.

@@ -110,6 +110,17 @@ void host_pause(struct engine *engine, uint32_t port, uint32_t classes)
         }
 }
 
+void host_set_rate(struct engine *engine, uint32_t port, int64_t rate_bps)
+{
+    struct host *host = &engine->hosts[graph_port_node(engine->graph, port)];
+
+    for (uint32_t i = 0; i < host->n_nics; i++)
+        if (host->nics[i].port == port) {
+            host->rate_bps += host->nics[i].unused ? 0 : rate_bps - host->nics[i].rate_bps;
+            host->nics[i].rate_bps = rate_bps;
+        }
+}
+
 static void mark_ready(struct connection *connection, struct sender *sender)
 {
     if (!sender->ready && !sender->paced)

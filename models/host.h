@@ -16,6 +16,7 @@ struct host_nic {
     struct sender *ready; /* ring of senders that may have something; its head is next */
     struct packet *control_first, **control_last;
     int64_t n_control; /* queued control packets */
+    bool unused;       /* its host keeps off this plane */
     uint32_t paused;   /* bit set of packet classes that the link does not take now */
 };
 
@@ -56,6 +57,9 @@ void host_receive(struct engine *engine, uint32_t host, struct packet *packet);
 
 /* For engines: the link does not take packets of these classes (a bit set) until told otherwise. */
 void host_pause(struct engine *engine, uint32_t port, uint32_t classes);
+
+/* For engines: a host's link has another rate. */
+void host_set_rate(struct engine *engine, uint32_t port, int64_t rate_bps);
 
 /* A new data packet of `connection` for NIC `nic`, with addresses, class and sizes filled in. */
 struct packet *host_data_packet(struct connection *connection, uint32_t nic, uint32_t source_port,

@@ -992,7 +992,7 @@ static void take(struct metaroce *meta, struct packet *packet)
     if (header.kind == KIND_DATA)
         header.message->marked_packets += marked;
     if (gap || edge || old || header.ack_request || path->n_unacknowledged >= config->ack_every)
-        acknowledge(meta, path, true);
+        acknowledge(meta, path, header.kind == KIND_DATA); /* a probe's is no packet's time */
     else if (!event_is_pending(&meta->ack_timer))
         engine_timer_set(meta->connection.engine, &meta->ack_timer,
                          now_of(meta) + config->ack_delay);
