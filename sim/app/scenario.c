@@ -119,8 +119,9 @@ static GPtrArray *open_layer(struct scenario *scenario)
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-/* Groups that belong to `compare`: kept as they are. */
-static const char *const raw_groups[] = {"compare", "case:", "variant:", "curve:"};
+/* Groups that belong to `compare` and `sweep`: kept as they are. */
+static const char *const raw_groups[] = {"compare", "sweep",    "grid",  "change",
+                                         "case:",   "variant:", "curve:"};
 
 /* "hosts:NAME" and its like. */
 static bool is_named_group(const char *group)
@@ -171,7 +172,9 @@ static gboolean check_group(const struct scenario_entry *entry, GError **error)
         g_ptr_array_add(names, (char *)(uintptr_t)kinds_seams[i].group);
     for (int i = 0; model_groups[i].name; i++)
         g_ptr_array_add(names, (char *)(uintptr_t)model_groups[i].name);
-    g_ptr_array_add(names, (char *)(uintptr_t)raw_groups[0]);
+    for (size_t i = 0; i < G_N_ELEMENTS(raw_groups); i++)
+        if (!strchr(raw_groups[i], ':'))
+            g_ptr_array_add(names, (char *)(uintptr_t)raw_groups[i]);
     near = param_nearest(entry->group, (const char *const *)names->pdata, names->len);
     if (near) {
         scenario_entry_error(entry, error, "there is no group [%s]; did you mean [%s]?",
@@ -423,11 +426,15 @@ gboolean scenario_set_key(struct scenario *scenario, const char *group, const ch
     return ok;
 }
 
-/* Splits "group.key": at the last point, for a profile's name may have one. */
+/*
+ * Splits "group.key": at the last point, for a profile's name may have one; but the keys of [grid]
+ * and [change] are such pairs themselves.
+ */
 static gboolean split_key(const char *text, const char *where, char **group, const char **key,
                           GError **error)
 {
-    const char *point = strrchr(text, '.');
+    bool pairs = g_str_has_prefix(text, "grid.") || g_str_has_prefix(text, "change.");
+    const char *point = pairs ? strchr(text, '.') : strrchr(text, '.');
 
     if (!point || point == text || point[1] == '\0') {
         g_set_error(error, SCENARIO_ERROR, SCENARIO_ERROR_FORMAT,

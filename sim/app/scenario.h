@@ -158,7 +158,7 @@ void scenario_entry_error(const struct scenario_entry *entry, GError **error, co
 
 /*
  * Checks every group and key and fills the typed fields; may be called again after more layers.
- * [compare] and [variant:NAME] are left as they are.
+ * What belongs to `compare` and `sweep` is left as it is.
  */
 gboolean scenario_resolve(struct scenario *scenario, GError **error);
 
@@ -177,7 +177,13 @@ const struct transport_profile *scenario_profile(struct scenario *scenario, cons
  */
 char *scenario_text(const struct scenario *scenario, const char *folder);
 
-/* The same as a file, written whole or not at all. */
+/*
+ * What makes a resolved scenario the one it is: the same text without title and seed, with the
+ * SHA-256 of their contents in the place of files. g_free.
+ */
+char *scenario_identity(const struct scenario *scenario);
+
+/* The same as scenario_text() as a file, written whole or not at all. */
 gboolean scenario_write(const struct scenario *scenario, const char *path, GError **error);
 
 #endif
