@@ -247,6 +247,7 @@ bool host_place(struct connection *connection, struct message *message, uint32_t
 {
     message->received_bytes += payload;
     message->bytes_by_plane[connection->dst->nics[nic].plane] += payload;
+    connection->dst->nics[nic].placed_bytes += payload;
     return message->received_bytes == message->bytes;
 }
 

@@ -15,11 +15,12 @@ struct host_nic {
     uint32_t plane;
     struct sender *ready; /* ring of senders that may have something; its head is next */
     struct packet *control_first, **control_last;
-    int64_t n_control;  /* queued control packets */
-    bool unused;        /* its host keeps off this plane */
-    bool down;          /* its link is; seen here, not at the other end of the fabric */
-    int64_t changed_ps; /* when its link last went down or came back */
-    uint32_t paused;    /* bit set of packet classes that the link does not take now */
+    int64_t n_control;    /* queued control packets */
+    bool unused;          /* its host keeps off this plane */
+    bool down;            /* its link is; seen here, not at the other end of the fabric */
+    int64_t changed_ps;   /* when its link last went down or came back */
+    uint32_t paused;      /* bit set of packet classes that the link does not take now */
+    int64_t placed_bytes; /* payload that came in by it and was placed */
 };
 
 struct host {
@@ -32,7 +33,8 @@ struct host {
     int64_t received_packets, received_bytes; /* taken from it */
     int64_t n_inbound; /* length of the list below: connections with recent inbound data */
     struct host_activity *active_first, *active_last;
-    struct host_watch *watches; /* who is told of its links */
+    struct host_watch *watches;           /* who is told of its links */
+    int64_t resent_packets, resent_bytes; /* data packets sent again; their payload */
 };
 
 /* Somebody at a host who wants to know when one of its links goes down or comes back. */
@@ -92,6 +94,15 @@ static inline void host_name_packet(struct packet *packet, const struct message 
     packet->flow = message->op;
     packet->sequence = sequence;
     packet->transmission = 0;
+}
+
+/* A data packet of `payload` bytes is sent once more: counted for its message and its host. */
+static inline void host_resent(struct connection *connection, struct message *message,
+                               int64_t payload)
+{
+    message->retransmitted_packets++;
+    connection->src->resent_packets++;
+    connection->src->resent_bytes += payload;
 }
 
 /*

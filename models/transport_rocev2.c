@@ -313,7 +313,7 @@ static struct packet *make_data(struct rocev2 *roce, struct qp *qp, const struct
     header->ack_request = ack_request;
     segment->message->packets++;
     if (psn < qp->highest)
-        segment->message->retransmitted_packets++;
+        host_resent(&roce->connection, segment->message, payload);
     else
         qp->highest = psn + 1;
     return packet;
