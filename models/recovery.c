@@ -7,7 +7,7 @@
 
 #define STEPS_A_WINDOW 50 /* our choice */
 #define STEPS_A_DIP    5  /* our choice */
-#define WINDOWS_BEFORE 4  /* our choice */
+#define WINDOWS_BEFORE 2  /* our choice */
 #define TOLERANCE      0.01
 
 struct recovery_sample { /* since the start */

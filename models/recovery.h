@@ -4,7 +4,7 @@
  * any engine.
  *
  * Goodput is the payload that all hosts place, looked at 50 times in a window (faults.window).
- * Before: its average over the four windows (fewer near the start) in front of the first fault.
+ * Before: its average over the two windows (fewer near the start) in front of the first fault.
  * Expected: before x the share of the hosts' link capacity that is up, over the share that was up
  * before. Each change is measured until the next one or the end:
  *   detection      of a fault that begins: to the first step in which hosts send more packets again
