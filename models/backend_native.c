@@ -122,6 +122,12 @@ static void report_buffers(const struct fabric *fabric, const struct balance *ba
 
         report_metric(sink, name, "packets", (double)balance->dropped[cause]);
     }
+    for (int class = 0; class < PACKET_N_CLASSES; class ++) {
+        static const char *const names[] = {"dropped_data", "dropped_ack", "dropped_control",
+                                            "dropped_pfc"};
+
+        report_metric(sink, names[class], "packets", (double)fabric->n_dropped_class[class]);
+    }
     for (uint32_t i = 0; i < graph->n_nodes - graph->n_hosts; i++)
         most = MAX(most, fabric->switches[i].buffer.max_used_bytes);
     report_metric(sink, "max_switch_buffer", "bytes", (double)most);
