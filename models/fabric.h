@@ -36,6 +36,7 @@ struct fabric {
     struct queue_rule queue_rule;
     const struct route_ops *choice;
     uint64_t n_hops;
+    int64_t n_dropped_class[PACKET_N_CLASSES];
     /* of the form `priority` */
     const struct buffer_ops *buffer;
     struct buffer_rule buffer_rule;

@@ -87,6 +87,8 @@ static void change(struct fabric *fabric, const struct fault_step *step)
 
         if (step->change == FAULT_RATE)
             change_rate(fabric, port, step->value);
+        if ((step->change == FAULT_DOWN || step->change == FAULT_UP) && port->from_host)
+            host_set_link(&fabric->engine, port->number, step->change == FAULT_DOWN);
         if (step->change == FAULT_LOSS)
             port->loss->faults->loss_threshold = random_threshold(step->value);
     }

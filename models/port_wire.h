@@ -73,6 +73,7 @@ static inline void port_drop(struct fabric *fabric, struct port *port, const str
                              enum sink_drop cause)
 {
     port->n_dropped[cause]++;
+    fabric->n_dropped_class[slot->class]++;
     port->n_dropped_bytes += slot->bytes;
     packet_give(&fabric->engine.pool, slot->packet);
 }

@@ -328,7 +328,8 @@ static struct packet *make_data(struct metaroce *meta, struct path *path, uint32
 
     host_name_packet(packet, entry->message, entry->sequence);
     entry->message->packets++;
-    entry->message->retransmitted_packets += entry->again;
+    if (entry->again)
+        host_resent(&meta->connection, entry->message, entry->payload);
     if (reuse)
         *sent_at(path, entry->number) = (struct sent){csn, SENT_OUT, path->epoch, true, false};
     else
