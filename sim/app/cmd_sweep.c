@@ -221,12 +221,12 @@ static void name_faults(const char *command, const struct sweep *sweep)
 
     for (uint32_t i = 0; i < sweep->points->len; i++) {
         const struct sweep_point *point = sweep_point(sweep, i);
-        g_autofree char *label = sweep_point_label(sweep, point);
+        g_autofree char *label = NULL;
 
-        if (point->status != SWEEP_FAILED)
+        if (point->status != SWEEP_FAILED || n++ >= FAULTS_NAMED)
             continue;
-        if (n++ < FAULTS_NAMED)
-            fprintf(stderr, "weft %s: point %u (%s): %s\n", command, i + 1, label, point->error);
+        label = sweep_point_label(sweep, point);
+        fprintf(stderr, "weft %s: point %u (%s): %s\n", command, i + 1, label, point->error);
     }
     if (n > FAULTS_NAMED)
         fprintf(stderr, "weft %s: %u more failures are in points.csv\n", command, n - FAULTS_NAMED);
