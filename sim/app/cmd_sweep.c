@@ -231,8 +231,8 @@ static void name_faults(const char *command, const struct sweep *sweep)
     if (n > FAULTS_NAMED)
         fprintf(stderr, "weft %s: %u more failures are in points.csv\n", command, n - FAULTS_NAMED);
     if (n > 0)
-        fprintf(stderr, "weft %s: %u points failed; weft sweep --retry-failed plays them again\n",
-                command, n);
+        fprintf(stderr, "weft %s: %u point%s failed; weft sweep --retry-failed plays %s again\n",
+                command, n, n == 1 ? "" : "s", n == 1 ? "it" : "them");
 }
 
 /* Gathers, tells, and judges. */

@@ -262,10 +262,13 @@ int sweep_worker(const char *folder)
         g_autoptr(GError) error = NULL;
         struct order order;
 
-        if (read_order(&order, line))
-            answer(play_order(&worker, &order, &error), error);
-        else
+        if (read_order(&order, line)) {
+            enum verdict verdict = play_order(&worker, &order, &error);
+
+            answer(verdict, error);
+        } else {
             code = COMMAND_WRONG;
+        }
     }
     g_free(worker.version);
     g_free(worker.identity);
