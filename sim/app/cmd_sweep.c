@@ -221,18 +221,18 @@ static void name_faults(const char *command, const struct sweep *sweep)
 
     for (uint32_t i = 0; i < sweep->points->len; i++) {
         const struct sweep_point *point = sweep_point(sweep, i);
-        g_autofree char *label = sweep_point_label(sweep, point);
+        g_autofree char *label = NULL;
 
-        if (point->status != SWEEP_FAILED)
+        if (point->status != SWEEP_FAILED || n++ >= FAULTS_NAMED)
             continue;
-        if (n++ < FAULTS_NAMED)
-            fprintf(stderr, "weft %s: point %u (%s): %s\n", command, i + 1, label, point->error);
+        label = sweep_point_label(sweep, point);
+        fprintf(stderr, "weft %s: point %u (%s): %s\n", command, i + 1, label, point->error);
     }
     if (n > FAULTS_NAMED)
         fprintf(stderr, "weft %s: %u more failures are in points.csv\n", command, n - FAULTS_NAMED);
     if (n > 0)
-        fprintf(stderr, "weft %s: %u points failed; weft sweep --retry-failed plays them again\n",
-                command, n);
+        fprintf(stderr, "weft %s: %u point%s failed; weft sweep --retry-failed plays %s again\n",
+                command, n, n == 1 ? "" : "s", n == 1 ? "it" : "them");
 }
 
 /* Gathers, tells, and judges. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/sweep.h"
 #include "sim/app/version.h"
+#include "sim/core/file.h"
 #include "sim/core/table.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -67,6 +68,7 @@ void sweep_free(struct sweep *sweep)
     g_array_unref(sweep->grid);
     g_array_unref(sweep->points);
     g_free(sweep->folder);
+    g_free(sweep->version);
     g_free(sweep);
 }
 
@@ -113,6 +115,17 @@ char *sweep_version(void)
     g_autofree char *digest = g_compute_checksum_for_bytes(G_CHECKSUM_SHA256, bytes);
 
     return g_strdup_printf("%s-%.*s", version, VERSION_LENGTH, digest);
+}
+
+char *sweep_program(void)
+{
+    static const char self[] = "/proc/self/exe";
+    char *path = g_file_read_link(self, NULL);
+
+    if (path && !g_str_has_suffix(path, " (deleted)"))
+        return path;
+    g_free(path);
+    return g_strdup(self);
 }
 
 static char *short_hash(const char *text)
@@ -264,7 +277,7 @@ static gboolean write_file(const char *path, const char *text, GError **error)
     g_autofree char *there = NULL;
 
     return (g_file_get_contents(path, &there, NULL, NULL) && strcmp(there, text) == 0) ||
-           g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0666, error);
+           file_write(path, text, error);
 }
 
 /* Calls for each name in a folder; nothing if it cannot be read. */
@@ -288,8 +301,7 @@ static gboolean check_version(const struct sweep *sweep, GError **error)
 {
     g_autofree char *path = sweep_path(sweep->folder, "version");
     g_autofree char *points = sweep_path(sweep->folder, "points");
-    g_autofree char *version = sweep_version(), *line = g_strconcat(version, "\n", NULL);
-    g_autofree char *there = NULL;
+    g_autofree char *line = g_strconcat(sweep->version, "\n", NULL), *there = NULL;
     uint32_t n = 0;
 
     each_name(points, count_result, &n);
@@ -297,7 +309,7 @@ static gboolean check_version(const struct sweep *sweep, GError **error)
         g_set_error(error, SWEEP_ERROR, 0,
                     "%s: its %u finished points were played by weft %s; this is weft %s, and the "
                     "two are not mixed: give another --out, or remove the folder",
-                    sweep->folder, n, g_strstrip(there), version);
+                    sweep->folder, n, g_strstrip(there), sweep->version);
         return FALSE;
     }
     return write_file(path, line, error);
@@ -482,7 +494,7 @@ gboolean sweep_fail(const struct sweep *sweep, struct sweep_point *point, const 
     point->status = SWEEP_FAILED;
     g_free(point->error);
     point->error = g_strdup(line);
-    return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0666, error);
+    return file_write(path, text, error);
 }
 
 void sweep_forget_failures(struct sweep *sweep)

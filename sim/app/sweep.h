@@ -36,6 +36,7 @@ struct sweep_point {
 
 struct sweep {
     char *folder;
+    char *version;      /* sweep_version(); NULL if read from points.csv */
     GPtrArray *columns; /* char *: names of the axes' columns */
     GArray *grid;       /* struct sweep_grid */
     GArray *points;     /* struct sweep_point, by grid point, then seed */
@@ -54,6 +55,9 @@ char *sweep_point_label(const struct sweep *sweep, const struct sweep_point *poi
 
 /* The program: its version, and for one that no version describes a hash of it; g_free. */
 char *sweep_version(void);
+
+/* What starts this very program again, even if its file has been replaced; g_free. */
+char *sweep_program(void);
 
 /* Of a grid point's scenario_identity() played by `version`, and of a point; g_free. */
 char *sweep_identity(const char *version, const char *scenario_identity);

@@ -18,7 +18,7 @@ enum { THROUGHPUT, P50, P99, P999, RECOVERY, N_FIRST };
 struct results {
     struct sweep *sweep;
     GPtrArray *metrics;   /* char *, in order of first appearance */
-    GHashTable *index;    /* metric -> its place + 1 */
+    GHashTable *index;    /* name of a column, or "metric|unit" of a row -> its place + 1 */
     GStringChunk *texts;  /* the values' */
     const char ***values; /* by point, then metric; NULL: no such number. rows may be short */
     guint *n_values;      /* by point */
@@ -37,7 +37,7 @@ static char *column_name(const char *metric, const char *unit)
     const char *last = strcmp(unit, "bit/s") == 0 ? "bps" : unit;
     g_auto(GStrv) words = g_strsplit(metric, "_", -1);
 
-    if (*unit == '\0' || strcmp(unit, "0|1") == 0 ||
+    if (*unit == '\0' || strcmp(unit, "count") == 0 ||
         g_strv_contains((const char *const *)words, last))
         return g_strdup(metric);
     return g_strdup_printf("%s_%s", metric, last);
@@ -48,11 +48,28 @@ static guint metric_index(struct results *results, const char *name)
     gpointer place = g_hash_table_lookup(results->index, name);
 
     if (!place) {
-        char *own = g_strdup(name);
-
-        g_ptr_array_add(results->metrics, own);
+        g_ptr_array_add(results->metrics, g_strdup(name));
         place = GUINT_TO_POINTER(results->metrics->len);
-        g_hash_table_insert(results->index, own, place);
+        g_hash_table_insert(results->index, g_strdup(name), place);
+    }
+    return GPOINTER_TO_UINT(place) - 1;
+}
+
+/* The same for a row of a run's file; metric and unit as they stand there are remembered as well.
+ */
+static guint row_index(struct results *results, const char *metric, const char *unit)
+{
+    char as_read[128];
+    gpointer place;
+
+    g_snprintf(as_read, sizeof as_read, "%s|%s", metric, unit);
+    place = g_hash_table_lookup(results->index, as_read);
+    if (!place) {
+        g_autofree char *column = column_name(metric, unit);
+
+        place = GUINT_TO_POINTER(metric_index(results, column) + 1);
+        if (strlen(as_read) == strlen(metric) + 1 + strlen(unit))
+            g_hash_table_insert(results->index, g_strdup(as_read), place);
     }
     return GPOINTER_TO_UINT(place) - 1;
 }
@@ -99,15 +116,14 @@ static gboolean take_file(struct results *results, uint32_t point, const char *f
 
     for (uint32_t row = 0; table && row < table_n_rows(table); row++) {
         const char *metric = table_field(table, row, 0), *text = table_field(table, row, 1);
-        g_autofree char *column = column_name(metric, table_field(table, row, 2));
 
         if (strcmp(metric, "status") == 0)
             own->status = strcmp(text, sweep_status_name(SWEEP_UNFINISHED)) == 0 ? SWEEP_UNFINISHED
                                                                                  : SWEEP_DONE;
         else if (strcmp(metric, "error") == 0)
             own->error = *text ? g_strdup(text) : NULL;
-        else
-            put_value(results, point, metric_index(results, column), text);
+        else if (strcmp(metric, "complete") != 0) /* what is kept is complete */
+            put_value(results, point, row_index(results, metric, table_field(table, row, 2)), text);
     }
     if (!table)
         return FALSE;
@@ -395,7 +411,7 @@ gboolean sweep_gather(struct sweep *sweep, char **others, struct sweep_counts *c
     uint32_t n = sweep->points->len;
     struct results results = {.sweep = sweep,
                               .metrics = g_ptr_array_new_with_free_func(g_free),
-                              .index = g_hash_table_new(g_str_hash, g_str_equal),
+                              .index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                               .texts = g_string_chunk_new(4096),
                               .values = g_new0(const char **, n + 1),
                               .n_values = g_new0(guint, n + 1)};

@@ -531,7 +531,7 @@ static char **grid_cells(const struct sweep_plan *plan, uint32_t grid, const cha
 }
 
 static gboolean add_grid(const struct sweep_plan *plan, struct sweep *sweep, uint32_t index,
-                         const char *version, GError **error)
+                         GError **error)
 {
     struct scenario *scenario = sweep_plan_scenario(plan, index, error);
     g_autofree char *folder = sweep_path(sweep->folder, "grid"), *identity = NULL;
@@ -540,7 +540,7 @@ static gboolean add_grid(const struct sweep_plan *plan, struct sweep *sweep, uin
     if (!scenario)
         return FALSE;
     identity = scenario_identity(scenario);
-    grid = (struct sweep_grid){.identity = sweep_identity(version, identity),
+    grid = (struct sweep_grid){.identity = sweep_identity(sweep->version, identity),
                                .text = scenario_text(scenario, folder)};
     grid.cells = grid_cells(plan, index, grid.text);
     g_array_append_val(sweep->grid, grid);
@@ -556,8 +556,7 @@ static gboolean add_grid(const struct sweep_plan *plan, struct sweep *sweep, uin
 
 gboolean sweep_plan_expand(const struct sweep_plan *plan, struct sweep *sweep, GError **error)
 {
-    g_autofree char *version = sweep_version();
-
+    sweep->version = sweep_version();
     for (guint a = 0; a < plan->axes->len; a++) {
         const struct sweep_axis *axis = g_ptr_array_index(plan->axes, a);
 
@@ -565,7 +564,7 @@ gboolean sweep_plan_expand(const struct sweep_plan *plan, struct sweep *sweep, G
             g_ptr_array_add(sweep->columns, g_strdup(*column));
     }
     for (uint32_t grid = 0; grid < sweep_plan_n_grid(plan); grid++)
-        if (!add_grid(plan, sweep, grid, version, error))
+        if (!add_grid(plan, sweep, grid, error))
             return FALSE;
     return TRUE;
 }

@@ -287,14 +287,14 @@ static void await_answer(struct worker *worker)
 
 /* --- the pool --------------------------------------------------------------------------------- */
 
-/* The program that runs is started again, even if its file has been replaced. */
 static void begin_worker(struct pool *pool)
 {
     const GSubprocessFlags flags = G_SUBPROCESS_FLAGS_STDIN_PIPE | G_SUBPROCESS_FLAGS_STDOUT_PIPE |
                                    G_SUBPROCESS_FLAGS_STDERR_PIPE;
+    g_autofree char *program = sweep_program();
     GError *error = NULL;
-    GSubprocess *process = g_subprocess_new(flags, &error, "/proc/self/exe", "sweep", "--worker",
-                                            "--out", pool->sweep->folder, NULL);
+    GSubprocess *process = g_subprocess_new(flags, &error, program, "sweep", "--worker", "--out",
+                                            pool->sweep->folder, NULL);
 
     if (!process) {
         give_up(pool, error);

@@ -2,6 +2,7 @@
 #include "sim/app/sweep_slurm.h"
 #include "sim/app/commands.h"
 #include "sim/app/sweep_pool.h"
+#include "sim/core/file.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -157,7 +158,7 @@ static gboolean write_list(const struct cluster *cluster, const GArray *points, 
                                sweep_grid(cluster->sweep, point->grid)->identity, point->seed,
                                point->name);
     }
-    return g_file_set_contents(path, text->str, (gssize)text->len, error);
+    return file_write(path, text->str, error);
 }
 
 static gboolean write_script(const struct cluster *cluster, GError **error)
@@ -177,7 +178,7 @@ static gboolean write_script(const struct cluster *cluster, GError **error)
                                             "%s:\"$SLURM_ARRAY_TASK_ID\"\n",
                                             q_program, q_folder, q_list);
 
-    return g_file_set_contents(path, text, -1, error);
+    return file_write(path, text, error);
 }
 
 /* sbatch's answer is "ID" or "ID;CLUSTER". */
@@ -206,7 +207,7 @@ static gboolean call_sbatch(struct cluster *cluster, uint32_t n_tasks, GError **
     g_free(cluster->job);
     cluster->job = g_steal_pointer(&answer);
     text = g_strdup_printf("%s %u\n", cluster->job, cluster->number);
-    return g_file_set_contents(job_file, text, -1, error);
+    return file_write(job_file, text, error);
 }
 
 static gboolean submit(struct cluster *cluster, const GArray *points, GError **error)

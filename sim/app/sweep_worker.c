@@ -16,6 +16,7 @@
 
 struct worker {
     const char *folder;
+    char *version;
     char *identity;            /* of the grid point whose scenario is held */
     struct scenario *scenario; /* as in its file, not resolved */
 };
@@ -30,18 +31,18 @@ enum verdict { DONE, FAILED, CANNOT };
 /* --- one point -------------------------------------------------------------------------------- */
 
 /* The file and those that it names are what they were when the point got its name. */
-static gboolean check_identity(const char *folder, const char *identity, struct scenario *scenario,
-                               GError **error)
+static gboolean check_identity(const struct worker *worker, const char *identity,
+                               const struct scenario *scenario, GError **error)
 {
-    g_autofree char *version = sweep_version(), *text = scenario_identity(scenario);
-    g_autofree char *now = sweep_identity(version, text);
+    g_autofree char *text = scenario_identity(scenario);
+    g_autofree char *now = sweep_identity(worker->version, text);
 
     if (strcmp(now, identity) == 0)
         return TRUE;
     g_set_error(error, SWEEP_ERROR, 0,
                 "%s/grid/%s.ini, a file that it names or the program (weft %s) has changed since "
                 "the sweep began",
-                folder, identity, version);
+                worker->folder, identity, worker->version);
     return FALSE;
 }
 
@@ -57,10 +58,10 @@ static gboolean hold_scenario(struct worker *worker, const char *identity, GErro
     g_clear_pointer(&worker->identity, g_free);
     scenario_free(worker->scenario);
     worker->scenario = scenario_new();
-    scenario = scenario_new();
-    ok = scenario_load(worker->scenario, path, error) && scenario_load(scenario, path, error) &&
-         scenario_resolve(scenario, error) &&
-         check_identity(worker->folder, identity, scenario, error);
+    ok = scenario_load(worker->scenario, path, error);
+    scenario = scenario_copy(worker->scenario);
+    ok = ok && scenario_resolve(scenario, error) &&
+         check_identity(worker, identity, scenario, error);
     scenario_free(scenario);
     if (ok)
         worker->identity = g_strdup(identity);
@@ -176,6 +177,7 @@ static enum verdict keep(const char *temporary, const char *path, GError **error
         return DONE;
     int code = errno;
 
+    sweep_remove_folder(temporary);
     if (g_file_test(path, G_FILE_TEST_IS_DIR))
         return DONE;
     g_set_error(error, SWEEP_ERROR, 0, "cannot write '%s': %s", path, g_strerror(code));
@@ -201,11 +203,13 @@ static enum verdict play_order(struct worker *worker, const struct order *order,
     if (scenario_set_key(scenario, "run", "seed", order->seed, "the sweep's seed", NULL, error) &&
         scenario_resolve(scenario, error)) {
         if (experiment_init(&experiment, scenario, error)) {
-            sweep_remove_folder(temporary);
+            if (g_file_test(temporary, G_FILE_TEST_EXISTS)) /* of a process with our number */
+                sweep_remove_folder(temporary);
             verdict = play(&experiment, temporary, words, error);
             if (verdict == DONE)
                 verdict = keep(temporary, path, error);
-            sweep_remove_folder(temporary);
+            else
+                sweep_remove_folder(temporary);
         }
         experiment_clear(&experiment);
     }
@@ -248,7 +252,7 @@ static void follow_parent(void)
 
 int sweep_worker(const char *folder)
 {
-    struct worker worker = {.folder = folder};
+    struct worker worker = {.folder = folder, .version = sweep_version()};
     g_autofree char *line = NULL; /* getline() allocates; GLib's free is the system's */
     size_t size = 0;
     int code = COMMAND_DONE;
@@ -258,11 +262,15 @@ int sweep_worker(const char *folder)
         g_autoptr(GError) error = NULL;
         struct order order;
 
-        if (read_order(&order, line))
-            answer(play_order(&worker, &order, &error), error);
-        else
+        if (read_order(&order, line)) {
+            enum verdict verdict = play_order(&worker, &order, &error);
+
+            answer(verdict, error);
+        } else {
             code = COMMAND_WRONG;
+        }
     }
+    g_free(worker.version);
     g_free(worker.identity);
     scenario_free(worker.scenario);
     return code;
