@@ -19,6 +19,7 @@ int command_compare(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_gather(int argc, char **argv);
 int command_fluid(int argc, char **argv);
+int command_plot(int argc, char **argv);
 int command_selftest(int argc, char **argv);
 
 #endif
