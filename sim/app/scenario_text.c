@@ -3,6 +3,7 @@
 #include "sim/app/kinds.h"
 #include "sim/app/scenario.h"
 #include "sim/app/scenario_private.h"
+#include "sim/core/file.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -170,5 +171,5 @@ gboolean scenario_write(const struct scenario *scenario, const char *path, GErro
     g_autofree char *folder = g_path_get_dirname(path);
     g_autofree char *text = scenario_text(scenario, folder);
 
-    return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0666, error);
+    return file_write(path, text, error);
 }
