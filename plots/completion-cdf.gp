@@ -48,7 +48,7 @@ do for [v = 1:n_variants] {
 
 bottom = (96 + 24.0 * rows) / height
 set multiplot
-set label 1 ARG4 at screen 0.5, 1 - 27.0 / height center font ",15" textcolor rgb ink noenhanced
+set label 1 ARG4 at screen 0.5, 1 - 27.0 / height center font title_font(ARG4, width) textcolor rgb ink noenhanced
 set label 2 "marks: median and 99th percentile of all messages; where a curve ends below 100 %, the rest \
 did not finish" at screen 0.5, 1 - 52.0 / height center font ",10" textcolor rgb "#555555"
 set tmargin at screen 1 - 78.0 / height
