@@ -57,6 +57,7 @@ set tics font ",12"
 set xrange [0:at(end)]
 set yrange [0:*]
 set format x ""
+unset key
 n_panels = single ? (lost_most > 0 ? 3 : 2) : n_variants
 do for [p = 1:n_panels] {
     v = single ? 1 : p
@@ -91,16 +92,12 @@ do for [p = 1:n_panels] {
     if (!single) {
         set label 3 word(variants, v) at graph 0, 1.06 left font ",12" textcolor rgb ink noenhanced
     }
-    unset key
-    if (p == (single ? 2 : 1)) {
-        set key at screen 0.85, screen y(top) left top Left reverse samplen 2.5 font ",11"
-    }
     if (single && p == 1) {
         plot table every ::1 using (is(v, "all") ? at($3) : NaN):($4 / unit) with lines lc rgb ink lw 1.6
     }
     if (single && p == 2) {
         plot for [k = 0:n_planes - 1] table every ::1 using (is(v, "".k) ? at($3) : NaN):($4 / unit) \
-            with lines linetype k + 1 lw 1.5 title "plane ".k
+            with lines linetype k + 1 lw 1.5
     }
     if (single && p == 3) {
         plot for [k = 0:n_planes - 1] table every ::1 using (is(v, "".k) ? at($3) : NaN):5 \
@@ -109,10 +106,9 @@ do for [p = 1:n_panels] {
     if (!single) {
         set yrange [0:1.06 * goodput_most / unit]
         plot table every ::1 using (is(v, "all") ? at($3) : NaN):($4 / unit) with lines lc rgb ink \
-                 lw 1.8 title "all planes", \
+                 lw 1.8, \
              for [k = 0:n_planes - 1] table every ::1 using \
-                 (is(v, "".k) ? at($3) : NaN):($4 / unit) with lines linetype k + 1 lw 1.3 notitle, \
-             for [k = 0:n_planes - 1] -1 with lines linetype k + 1 lw 1.3 title "plane ".k
+                 (is(v, "".k) ? at($3) : NaN):($4 / unit) with lines linetype k + 1 lw 1.3
     }
     do for [i = 1:k] {
         unset arrow i
@@ -121,4 +117,19 @@ do for [p = 1:n_panels] {
     unset label 1
     unset label 2
 }
+
+# --- legend: a plot of nothing over the whole canvas, so that it has room ----------------------------
+unset label
+unset xlabel
+unset tics
+unset grid
+unset border
+set lmargin at screen 0
+set rmargin at screen 1
+set tmargin at screen 1
+set bmargin at screen 0
+set yrange [0:1]
+set key at screen 0.85, screen y(single ? 298 : 94) left top Left reverse samplen 2.5 font ",11"
+plot for [k = 1:(single ? 0 : 1)] -1 with lines lc rgb ink lw 1.8 title "all planes", \
+     for [k = 0:n_planes - 1] -1 with lines linetype k + 1 lw 1.5 title "plane ".k
 unset multiplot
