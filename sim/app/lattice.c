@@ -91,7 +91,10 @@ void lattice_clear(struct lattice *lattice)
 
 const char *lattice_case(const struct lattice *lattice, uint32_t row)
 {
-    return lattice->case_ < 0 ? "" : table_field(lattice->table, row, (uint32_t)lattice->case_);
+    const char *name =
+        lattice->case_ < 0 ? "" : table_field(lattice->table, row, (uint32_t)lattice->case_);
+
+    return strcmp(name, "all") == 0 ? "" : name; /* what a comparison without cases has */
 }
 
 /* Names of variants speak for themselves, values need their key. */
