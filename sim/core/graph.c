@@ -16,6 +16,7 @@ void graph_clear(struct graph *graph)
     g_free(graph->links);
     g_free(graph->first_port);
     g_free(graph->port_list);
+    g_free(graph->node_of_id);
     *graph = (struct graph){0};
 }
 
@@ -48,7 +49,8 @@ uint32_t graph_add_link(struct graph *graph, uint32_t a, uint32_t b, int64_t rat
         graph->links_room = graph->links_room ? 2 * graph->links_room : 64;
         graph->links = g_renew(struct graph_link, graph->links, graph->links_room);
     }
-    graph->links[graph->n_links] = (struct graph_link){a, b, rate_bps, delay_ps, tier, plane, 0, 0};
+    graph->links[graph->n_links] = (struct graph_link){
+        .a = a, .b = b, .rate_bps = rate_bps, .delay_ps = delay_ps, .tier = tier, .plane = plane};
     if (plane != GRAPH_NO_PLANE && plane >= graph->n_planes)
         graph->n_planes = plane + 1u;
     return graph->n_links++;
