@@ -363,6 +363,7 @@ static void note_content(const struct list *list, struct build *notes)
     for (uint32_t i = 0; i < list->entries->len; i++) {
         const struct schedule_op *op = &g_array_index(list->entries, struct entry, i).op;
 
+        notes->n_hosts_named = MAX(notes->n_hosts_named, MAX(op->rank, op->peer) + 1);
         last_ps = MAX(last_ps, op->start_ps);
         bytes += (double)op->bytes;
     }
