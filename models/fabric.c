@@ -127,6 +127,7 @@ static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
     port->peer_is_switch = peer->is_switch;
     port->from_host = !graph->nodes[graph_port_node(graph, number)].is_switch;
     port->rate_bps = link->rate_bps;
+    port->mark_rule = ecn_map_find(&fabric->marks, link->rate_bps);
     port->ps_per_byte =
         INT64_C(8000000000000) % link->rate_bps == 0 ? INT64_C(8000000000000) / link->rate_bps : 0;
     port->delay_ps = link->delay_ps + (peer->is_switch ? peer->latency_ps : 0);
@@ -158,7 +159,6 @@ static void derive(struct fabric *fabric, const struct backend_run *run)
     const struct model_config *model = run->model;
 
     fabric->queue = queue_list[model->queue.kind];
-    fabric->queue->derive(&model->queue, &fabric->queue_rule);
     fabric->choice = route_list[model->route.kind];
     parse_priorities(model->queue.priorities, fabric->priority_of);
     fabric->form = choose_form(run, fabric->priority_of);
@@ -191,7 +191,9 @@ gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GErro
     const struct graph *graph = run->graph;
 
     *fabric = (struct fabric){.run = run, .model = run->model, .n_ports = 2 * graph->n_links};
-    if (!check_config(run->model, error))
+    if (!check_config(run->model, error) ||
+        !ecn_map_init(&fabric->marks, &run->model->queue, queue_list[run->model->queue.kind], graph,
+                      error))
         return FALSE;
     if (*run->model->loss.drop_file) {
         fabric->drops = drop_list_read(run->model->loss.drop_file, graph, error);

@@ -31,7 +31,7 @@
 #define MOST_LINKS (1u << 26)
 
 struct ns3_config {
-    char *file;
+    char *file, *link_down;
     int64_t switch_latency, count, scale_up;
 };
 
@@ -50,6 +50,9 @@ static const struct param params[] = {
     PARAM(BOOL, struct ns3_config, scale_up, "off", NULL, NULL, NULL,
           "SimAI: whether NVSwitches and their links are built, as the last port of each GPU.",
           "our choice: weft is about the Ethernet"),
+    PARAM(TEXT, struct ns3_config, link_down, "", NULL, NULL, NULL,
+          "TIME A B: the links between nodes A and B of the file go down then, for good.",
+          "LINK_DOWN of HPCC's configuration; our choice: none"),
     PARAM_END};
 
 struct row {
@@ -278,6 +281,32 @@ static void add_links(struct ns3 *ns3, struct graph *graph, bool scale_up)
     }
 }
 
+/* "2.0001s 3 17" */
+static gboolean take_link_down(struct ns3 *ns3, const struct graph *graph, GError **error)
+{
+    const char *text = ns3->config->link_down, *why = NULL;
+    g_auto(GStrv) words = g_strsplit(text, " ", -1);
+    struct fault fault = {.name = "link_down", .change = FAULT_DOWN, .until_ps = FAULT_NEVER};
+    uint64_t a, b;
+
+    if (!*text)
+        return TRUE;
+    if (g_strv_length(words) != 3 || !units_parse(UNITS_TIME, words[0], &fault.at_ps, &why) ||
+        fault.at_ps < 0 || !reader_is_whole(words[1], 0, graph->n_ids - 1, &a) ||
+        !reader_is_whole(words[2], 0, graph->n_ids - 1, &b) || graph->node_of_id[a] == UINT32_MAX ||
+        graph->node_of_id[b] == UINT32_MAX) {
+        g_set_error(error, READER_ERROR, 0,
+                    "link_down = %s: a time and two nodes of the file are expected, such as 2.1s 3 "
+                    "17; nodes are 0 to %u",
+                    text, graph->n_ids - 1);
+        return FALSE;
+    }
+    fault.object =
+        (struct fault_object){FAULT_BETWEEN, graph->node_of_id[a], graph->node_of_id[b], 0};
+    fault_list_add(&ns3->build->faults, &fault);
+    return TRUE;
+}
+
 static void note_content(const struct ns3 *ns3, const struct graph *graph)
 {
     uint32_t n_lossy = 0;
@@ -316,7 +345,7 @@ static gboolean fill_graph(struct ns3 *ns3, struct graph *graph, GError **error)
     graph->node_of_id = g_steal_pointer(&ns3->node_of_id);
     graph->n_ids = (uint32_t)ns3->n_nodes;
     note_content(ns3, graph);
-    return TRUE;
+    return take_link_down(ns3, graph, error);
 }
 
 static gboolean build_graph(const void *config, struct build *build, struct graph *graph,
