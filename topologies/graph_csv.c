@@ -3,14 +3,15 @@
  * Any graph, from a CSV file with one link a row and a header row:
  *
  *     a,b,rate,delay                    needed
- *     plane,tier,latency,loss           optional, also row by row (an empty field: not said)
+ *     plane,tier,latency,loss,queue_a,queue_b    optional, also row by row (empty: not said)
  *
  * a and b are the ends, the lower one first: hosts h0, h1 ... and switches s0, s1 ..., each
  * numbered without gaps. plane: from 0, default 0. tier: of the link, 1 to 7; by default 1 at a
  * host, 2 from a switch with hosts to one without or to its like, and so on up. latency: of the
  * switch b; those of which no row says it have switch_latency. loss: of a packet on this link, in
- * each direction, beside what [loss] says. Rows may repeat a pair: parallel
- * links. The ports of a node are in the order of its rows.
+ * each direction, beside what [loss] says. queue_a, queue_b: bytes that may wait at either end,
+ * where queue.limit shall not hold. Rows may repeat a pair: parallel links. The ports of a node are
+ * in the order of its rows.
  *
  * A switch's tier is its distance from the nearest host. A switch is in the plane of its links, in
  * none if they differ. That all hosts reach each other is not asked for here.
@@ -31,16 +32,17 @@ struct graph_config {
 
 static const struct param params[] = {
     PARAM(TEXT, struct graph_config, file, "", NULL, NULL, NULL,
-          "CSV file of links: a,b,rate,delay and optionally plane,tier,latency,loss.",
+          "CSV file of links: a,b,rate,delay and optionally plane,tier,latency,loss,queue_a,"
+          "queue_b.",
           "our choice: no default can be meant"),
     PARAM(TIME, struct graph_config, switch_latency, "600ns", "0ns", "1s", NULL,
           "Latency of the switches of which the file says none.",
           "SOURCES.md 5: Tomahawk 5, secondary source"),
     PARAM_END};
 
-enum column { A, B, RATE, DELAY, PLANE, TIER, LATENCY, LOSS, N_COLUMNS };
-static const char *const column_names[N_COLUMNS] = {"a",     "b",    "rate",    "delay",
-                                                    "plane", "tier", "latency", "loss"};
+enum column { A, B, RATE, DELAY, PLANE, TIER, LATENCY, LOSS, QUEUE_A, QUEUE_B, N_COLUMNS };
+static const char *const column_names[N_COLUMNS] = {
+    "a", "b", "rate", "delay", "plane", "tier", "latency", "loss", "queue_a", "queue_b"};
 
 struct node {
     bool is_switch;
@@ -49,7 +51,8 @@ struct node {
 
 struct row {
     struct node a, b;
-    int64_t rate_bps, delay_ps, plane, tier, latency_ps, loss_ppt; /* tier, latency: or NOT_SAID */
+    int64_t rate_bps, delay_ps, plane, tier, latency_ps, loss_ppt, queue_a,
+        queue_b; /* tier, latency: or NOT_SAID */
 };
 
 struct reading {
@@ -76,7 +79,7 @@ static gboolean find_columns(struct reading *reading, const char *path, GError *
 
             g_set_error(error, BUILD_ERROR, 0,
                         "%s:1: unknown column '%s'%s%s%s; the columns are "
-                        "a,b,rate,delay,plane,tier,latency,loss",
+                        "a,b,rate,delay,plane,tier,latency,loss,queue_a,queue_b",
                         path, name, near ? ", is '" : "", near ? near : "", near ? "' meant?" : "");
             return FALSE;
         }
@@ -156,7 +159,11 @@ static gboolean take_row(struct reading *reading, uint32_t number, GError **erro
                        error) ||
         !take_quantity(reading, number, LATENCY, UNITS_TIME, 0, INT64_C(1000000000000),
                        &row->latency_ps, error) ||
-        !take_quantity(reading, number, LOSS, UNITS_RATIO, 0, UNITS_PPT, &row->loss_ppt, error))
+        !take_quantity(reading, number, LOSS, UNITS_RATIO, 0, UNITS_PPT, &row->loss_ppt, error) ||
+        !take_quantity(reading, number, QUEUE_A, UNITS_BYTES, 0, INT64_C(1) << 50, &row->queue_a,
+                       error) ||
+        !take_quantity(reading, number, QUEUE_B, UNITS_BYTES, 0, INT64_C(1) << 50, &row->queue_b,
+                       error))
         return FALSE;
     if (row->a.is_switch == row->b.is_switch && row->a.number == row->b.number) {
         table_set_error(reading->table, number, (uint32_t)reading->column_of[B], error,
@@ -246,6 +253,8 @@ static void add_links(const struct reading *reading, struct graph *graph)
                            row->rate_bps, row->delay_ps, 0, (uint16_t)row->plane);
 
         graph->links[link].loss_ppt = row->loss_ppt;
+        graph->links[link].queue_bytes_a = row->queue_a;
+        graph->links[link].queue_bytes_b = row->queue_b;
     }
 }
 

@@ -4,6 +4,7 @@
 #include "models/fabric.h"
 #include "models/node.h"
 #include "models/queue.h"
+#include "sim/app/formats.h"
 #include "sim/app/scenario.h"
 
 /* A function that hands out number `index` of a list that ends with NULL. */
@@ -26,6 +27,15 @@ CATALOGUE_AT(node_at, struct node_ops, node_list)
 CATALOGUE_AT(cc_at, struct cc_ops, cc_list)
 CATALOGUE_AT(backend_at, struct backend_ops, scenario_backends)
 
+static bool format_at(int index, struct kind *kind)
+{
+    const struct format *format = &formats[index];
+
+    if (format->name)
+        *kind = (struct kind){.name = format->name, .summary = format->summary};
+    return format->name != NULL;
+}
+
 const struct catalogue catalogue_list[] = {
     {"transports", "transport.name", transport_at},
     {"topologies", "topology.kind", topology_at},
@@ -35,5 +45,6 @@ const struct catalogue catalogue_list[] = {
     {"nodes", "host.node", node_at},
     {"congestion controls", "transport.cc", cc_at},
     {"backends", "run.backend", backend_at},
+    {"formats", "weft import FILE, --topology FILE, --workload FILE", format_at},
     {NULL, NULL, NULL},
 };

@@ -472,6 +472,14 @@ const struct format *format_recognise(const char *path, GError **error)
     return NULL;
 }
 
+const char *format_key_of_kind(const char *kind)
+{
+    for (const struct format *format = formats; format->name; format++)
+        if (format->kind && strcmp(format->kind, kind) == 0)
+            return format->key;
+    return "file";
+}
+
 /* Splits "KIND:FILE" where KIND is a kind of the group; NULL if it is none. */
 static const char *split_kind(const char *group, const char *what, const char **kind)
 {
@@ -479,18 +487,11 @@ static const char *split_kind(const char *group, const char *what, const char **
     g_autofree char *name = colon ? g_strndup(what, (gsize)(colon - what)) : NULL;
     struct kind found;
 
-    if (!name || !kinds_find(kinds_seam(group), name, &found))
+    if (!name || !kinds_find(kinds_seam(group), name, &found) ||
+        !param_find(found.params, format_key_of_kind(found.name)))
         return NULL;
     *kind = found.name;
     return colon + 1;
-}
-
-static const char *key_of_kind(const char *kind)
-{
-    for (const struct format *format = formats; format->name; format++)
-        if (format->kind && strcmp(format->kind, kind) == 0)
-            return format->key;
-    return "file";
 }
 
 gboolean format_choose(const char *group, const char *what, const char **kind, const char **key,
@@ -502,7 +503,7 @@ gboolean format_choose(const char *group, const char *what, const char **kind, c
 
     *no_file = FALSE;
     if (file) {
-        *key = key_of_kind(*kind);
+        *key = format_key_of_kind(*kind);
         *path = g_strdup(file);
         return TRUE;
     }

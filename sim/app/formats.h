@@ -51,6 +51,9 @@ const char *format_role_text(enum format_role role);
  */
 const struct format *format_recognise(const char *path, GError **error);
 
+/* The key of a kind that takes the path of its file. */
+const char *format_key_of_kind(const char *kind);
+
 /*
  * What a user gives where `group` ("topology", "workload") is asked for: "FILE", or "KIND:FILE"
  * where the content shall not decide. Sets *kind, *key and *path (g_free), of a FORMAT_SCENARIO
