@@ -49,7 +49,7 @@ struct entry {
     uint32_t number; /* line of the file, or which of the flows, from 1 */
     struct schedule_op op;
     uint32_t n_after, needs; /* needs: 0: all that it is after; more than that: it never starts */
-    const char *after; /* owned by `texts` */
+    const char *after;       /* owned by `texts` */
 };
 
 struct list {
