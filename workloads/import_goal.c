@@ -29,13 +29,14 @@
 #include "sim/core/reader.h"
 #include "sim/core/units.h"
 #include "workloads/circle.h"
+#include "workloads/match.h"
 #include "workloads/workload.h"
 #include <string.h>
 
 #define MAGIC      4223
 #define NODE_BYTES 39
 #define MOST_OPS   (1u << 28)
-#define ANY        INT64_C(-1)
+#define ANY        MATCH_ANY
 #define NOTES_MOST 5 /* mismatched sizes and the like, one line each */
 
 struct goal_config {
@@ -540,96 +541,23 @@ static gboolean take_binary(struct goal *goal, GError **error)
 
 /* --- matching --------------------------------------------------------------------------------- */
 
-struct key { /* what a receive asks for; ANY for any */
-    int64_t dst, src, tag;
-};
-
-struct queue {
-    struct key key;
-    GArray *sends; /* uint32_t, in the order of the file */
-    guint next;
-};
-
-static guint key_hash(gconstpointer data)
+static void match_ops(struct goal *goal)
 {
-    const struct key *key = data;
-    uint64_t hash = (uint64_t)key->dst * UINT64_C(0x9e3779b97f4a7c15);
-
-    hash = (hash ^ (uint64_t)key->src) * UINT64_C(0xbf58476d1ce4e5b9);
-    hash = (hash ^ hash >> 31 ^ (uint64_t)key->tag) * UINT64_C(0x94d049bb133111eb);
-    return (guint)(hash >> 32);
-}
-
-static gboolean key_equal(gconstpointer a, gconstpointer b)
-{
-    const struct key *x = a, *y = b;
-
-    return x->dst == y->dst && x->src == y->src && x->tag == y->tag;
-}
-
-static void queue_free(void *data)
-{
-    struct queue *queue = data;
-
-    g_array_unref(queue->sends);
-    g_free(queue);
-}
-
-/* Sends that are left, by what a receive of this kind sees of them. */
-static GHashTable *queue_sends(const struct goal *goal, bool any_source, bool any_tag)
-{
-    GHashTable *queues = g_hash_table_new_full(key_hash, key_equal, NULL, queue_free);
+    g_autofree struct match_item *items = g_new0(struct match_item, goal->ops->len + 1);
 
     for (uint32_t i = 0; i < goal->ops->len; i++) {
         const struct goal_op *op = op_at(goal, i);
-        struct key key = {op->peer, any_source ? ANY : op->rank, any_tag ? ANY : op->tag};
-        struct queue *queue;
+        bool send = op->type == GOAL_SEND;
 
-        if (op->type != GOAL_SEND || op->match)
-            continue;
-        queue = g_hash_table_lookup(queues, &key);
-        if (!queue) {
-            queue = g_new(struct queue, 1);
-            *queue = (struct queue){key, g_array_new(FALSE, FALSE, sizeof(uint32_t)), 0};
-            g_hash_table_insert(queues, &queue->key, queue);
-        }
-        g_array_append_val(queue->sends, i);
+        if (op->type != GOAL_CALC)
+            items[i] = (struct match_item){.kind = send ? MATCH_SEND : MATCH_RECEIVE,
+                                           .src = send ? op->rank : op->peer,
+                                           .dst = send ? op->peer : op->rank,
+                                           .tag = op->tag};
     }
-    return queues;
-}
-
-/* Matches the receives that leave open just what is said. */
-static void match_pass(struct goal *goal, bool any_source, bool any_tag)
-{
-    GHashTable *queues = NULL;
-
-    for (uint32_t i = 0; i < goal->ops->len; i++) {
-        struct goal_op *op = op_at(goal, i);
-        struct key key = {op->rank, op->peer, op->tag};
-        struct queue *queue;
-
-        if (op->type != GOAL_RECV || (op->peer == ANY) != any_source || (op->tag == ANY) != any_tag)
-            continue;
-        if (!queues)
-            queues = queue_sends(goal, any_source, any_tag);
-        queue = g_hash_table_lookup(queues, &key);
-        if (!queue || queue->next == queue->sends->len)
-            continue;
-        uint32_t send = g_array_index(queue->sends, uint32_t, queue->next++);
-
-        op->match = send + 1;
-        op_at(goal, send)->match = i + 1;
-    }
-    if (queues)
-        g_hash_table_unref(queues);
-}
-
-static void match_all(struct goal *goal)
-{
-    match_pass(goal, false, false);
-    match_pass(goal, false, true);
-    match_pass(goal, true, false);
-    match_pass(goal, true, true);
+    match_all(items, goal->ops->len);
+    for (uint32_t i = 0; i < goal->ops->len; i++)
+        op_at(goal, i)->match = items[i].other;
 }
 
 /* --- the schedule ----------------------------------------------------------------------------- */
@@ -879,7 +807,7 @@ static gboolean build(const void *data, const struct graph *graph, struct build 
     goal.names = g_string_chunk_new(4096);
     ok = take_file(&goal, config->file, error);
     if (ok) {
-        match_all(&goal);
+        match_ops(&goal);
         note_content(&goal);
         notes->n_hosts_named = goal.n_ranks;
         ok = fill_schedule(&goal, schedule, error);
