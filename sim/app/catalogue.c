@@ -6,6 +6,7 @@
 #include "models/queue.h"
 #include "sim/app/formats.h"
 #include "sim/app/scenario.h"
+#include "sim/app/settings_ns3.h"
 
 /* A function that hands out number `index` of a list that ends with NULL. */
 #define CATALOGUE_AT(function_, type_, list_)                                                      \
@@ -36,6 +37,12 @@ static bool format_at(int index, struct kind *kind)
     return format->name != NULL;
 }
 
+static bool setting_at(int index, struct kind *kind)
+{
+    *kind = (struct kind){0};
+    return settings_ns3_at(index, &kind->name, &kind->summary);
+}
+
 const struct catalogue catalogue_list[] = {
     {"transports", "transport.name", transport_at},
     {"topologies", "topology.kind", topology_at},
@@ -46,5 +53,6 @@ const struct catalogue catalogue_list[] = {
     {"congestion controls", "transport.cc", cc_at},
     {"backends", "run.backend", backend_at},
     {"formats", "weft import FILE, --topology FILE, --workload FILE", format_at},
+    {"settings", "keys of a configuration of the ns-3 family: weft run CONFIG", setting_at},
     {NULL, NULL, NULL},
 };

@@ -255,6 +255,10 @@ static void say(const struct import *import)
     if (import->graph_built) {
         graph_describe(&import->graph, &facts);
         describe_graph(&import->graph, &facts, import->topology.kind);
+        if (facts.n_components > 1)
+            printf(
+                "note        warning: the hosts fall into %u sets that cannot reach each other\n",
+                facts.n_components);
     }
     if (import->schedule_built)
         describe_schedule(import);

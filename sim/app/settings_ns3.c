@@ -31,10 +31,10 @@ struct reading {
 
 struct ns3_key {
     const char *name;
-    /* Takes the values behind the key; `row` is this one. */
+    /* Takes the values behind the key; row is this one. */
     gboolean (*take)(struct reading *reading, const struct ns3_key *row, GError **error);
     const char *group, *target, *unit; /* for those that are one value of a key */
-    const char *becomes;               /* for people, where the target does not say it */
+    const char *becomes;               /* for people */
 };
 
 static void add(struct reading *reading, const char *group, const char *key, const char *value)
@@ -69,7 +69,7 @@ static const char *value_word(struct reading *reading, GError **error)
     return word;
 }
 
-/* A whole number from 0 to `most`. */
+/* A whole number from 0 to most. */
 static gboolean value_number(struct reading *reading, uint64_t most, int64_t *value, GError **error)
 {
     const char *word = value_word(reading, error);
@@ -285,7 +285,7 @@ static gboolean take_link_down(struct reading *reading, const struct ns3_key *ro
 
 #define DCQCN(name_, target_, unit_)                                                               \
     {                                                                                              \
-        name_, take_value, "transport", target_, unit_, NULL                                       \
+        name_, take_value, "transport", target_, unit_, "[transport] " target_                     \
     }
 #define OUTSIDE(name_)                                                                             \
     {                                                                                              \
@@ -299,21 +299,21 @@ static gboolean take_link_down(struct reading *reading, const struct ns3_key *ro
     }
 
 static const struct ns3_key keys[] = {
-    {"TOPOLOGY_FILE", take_file, "topology", NULL, NULL, "`[topology] kind = ns3`, `file`"},
-    {"FLOW_FILE", take_file, "workload", NULL, NULL, "`[workload] kind = ns3`, `file`"},
-    {"PACKET_PAYLOAD_SIZE", take_value, "transport", "payload", "B", NULL},
-    {"SIMULATOR_STOP_TIME", take_stop, "run", "end", NULL, NULL},
+    {"TOPOLOGY_FILE", take_file, "topology", NULL, NULL, "[topology] kind = ns3, file"},
+    {"FLOW_FILE", take_file, "workload", NULL, NULL, "[workload] kind = ns3, file"},
+    {"PACKET_PAYLOAD_SIZE", take_value, "transport", "payload", "B", "[transport] payload"},
+    {"SIMULATOR_STOP_TIME", take_stop, "run", "end", NULL, "[run] end, in seconds"},
     {"ENABLE_QCN", take_qcn, NULL, NULL, NULL,
-     "0: no marks, `[queue] kind = droptail`; 1: those of the maps"},
-    {"KMIN_MAP", take_map, NULL, NULL, NULL, "`[queue] kind = red`, `ecn_map`; KB of 1000 B"},
-    {"KMAX_MAP", take_map, NULL, NULL, NULL, "`[queue] kind = red`, `ecn_map`; KB of 1000 B"},
-    {"PMAX_MAP", take_map, NULL, NULL, NULL, "`[queue] kind = red`, `ecn_map`"},
+     "0: no marks, [queue] kind = droptail; 1: those of the maps"},
+    {"KMIN_MAP", take_map, NULL, NULL, NULL, "[queue] kind = red, ecn_map; KB of 1000 B"},
+    {"KMAX_MAP", take_map, NULL, NULL, NULL, "[queue] kind = red, ecn_map; KB of 1000 B"},
+    {"PMAX_MAP", take_map, NULL, NULL, NULL, "[queue] kind = red, ecn_map"},
     {"BUFFER_SIZE", take_buffer, NULL, NULL, NULL,
-     "MiB: `[buffer] kind = shared`, `size`; `[queue] limit`"},
-    {"USE_DYNAMIC_PFC_THRESHOLD", take_dynamic, "pfc", "threshold", NULL, NULL},
-    {"ENABLE_PFC", take_switch, "pfc", "enable", NULL, NULL},
+     "MiB: [buffer] kind = shared, size; [queue] limit"},
+    {"USE_DYNAMIC_PFC_THRESHOLD", take_dynamic, "pfc", "threshold", NULL, "[pfc] threshold"},
+    {"ENABLE_PFC", take_switch, "pfc", "enable", NULL, "[pfc] enable; on where it is not said"},
     {"CC_MODE", take_mode, NULL, NULL, NULL,
-     "1: `[transport] cc = dcqcn`, `dcqcn_set = hpcc`; others have no model here: a window alone, "
+     "1: [transport] cc = dcqcn, dcqcn_set = hpcc; others have no model here: a window alone, "
      "and a warning"},
     DCQCN("ALPHA_RESUME_INTERVAL", "dcqcn_alpha_timer", "us"),
     DCQCN("RATE_DECREASE_INTERVAL", "dcqcn_decrease_interval", "us"),
@@ -323,16 +323,17 @@ static const struct ns3_key keys[] = {
     DCQCN("RATE_AI", "dcqcn_ai", "bps"),
     DCQCN("RATE_HAI", "dcqcn_hai", "bps"),
     DCQCN("MIN_RATE", "dcqcn_min_rate", "bps"),
-    {"CLAMP_TARGET_RATE", take_switch, "transport", "dcqcn_clamp_target", NULL, NULL},
-    {"ERROR_RATE_PER_LINK", take_value, "loss", "rate_per_link", "", NULL},
-    {"L2_ACK_INTERVAL", take_value, "transport", "ack_every", "", NULL},
+    {"CLAMP_TARGET_RATE", take_switch, "transport", "dcqcn_clamp_target", NULL,
+     "[transport] dcqcn_clamp_target"},
+    {"ERROR_RATE_PER_LINK", take_value, "loss", "rate_per_link", "", "[loss] rate_per_link"},
+    {"L2_ACK_INTERVAL", take_value, "transport", "ack_every", "", "[transport] ack_every"},
     {"L2_BACK_TO_ZERO", take_back_to_zero, NULL, NULL, NULL,
-     "`[transport] recovery = go_back_n`; 1 (repeat the whole message) is not modelled: a warning"},
+     "[transport] recovery = go_back_n; 1 (repeat the whole message) is not modelled: a warning"},
     {"HAS_WIN", take_window, NULL, NULL, NULL,
-     "0: `[transport] window = 0B`; 1: the window stays, and a note"},
-    {"ACK_HIGH_PRIO", take_ack_priority, "queue", "priorities", NULL, NULL},
+     "0: [transport] window = 0B; 1: the window stays, and a note"},
+    {"ACK_HIGH_PRIO", take_ack_priority, "queue", "priorities", NULL, "[queue] priorities"},
     {"LINK_DOWN", take_link_down, "topology", "link_down", NULL,
-     "T A B: `[topology] link_down`, the links between nodes A and B go down at 2 s + T us; 0 0 0: "
+     "T A B: [topology] link_down, the links between nodes A and B go down at 2 s + T us; 0 0 0: "
      "none"},
     OUTSIDE("L2_CHUNK_SIZE"),
     OUTSIDE("DCTCP_RATE_AI"),
@@ -386,21 +387,13 @@ bool settings_ns3_knows(const char *key)
     return find_key(key) != NULL;
 }
 
-char *settings_ns3_markdown(void)
+bool settings_ns3_at(int index, const char **name, const char **becomes)
 {
-    GString *text = g_string_new("| key | becomes |\n|---|---|\n");
-
-    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
-        g_string_append_printf(text, "| %s | ", keys[i].name);
-        if (keys[i].becomes)
-            g_string_append(text, keys[i].becomes);
-        else
-            g_string_append_printf(text, "`[%s] %s`%s%s", keys[i].group, keys[i].target,
-                                   keys[i].unit && *keys[i].unit ? ", a bare number in " : "",
-                                   keys[i].unit ? keys[i].unit : "");
-        g_string_append(text, " |\n");
-    }
-    return g_string_free(text, FALSE);
+    if (index < 0 || (size_t)index >= G_N_ELEMENTS(keys))
+        return false;
+    *name = keys[index].name;
+    *becomes = keys[index].becomes;
+    return true;
 }
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -503,7 +496,7 @@ static void finish_controls(struct reading *reading)
         [3] = "HPCC", [7] = "TIMELY", [8] = "DCTCP", [10] = "HPCC-PINT"};
     int64_t mode = reading->cc_mode;
     const char *name =
-        mode >= 0 && mode < (int64_t)G_N_ELEMENTS(modes) && modes[mode] ? modes[mode] : "a mode";
+        mode >= 0 && mode < (int64_t)G_N_ELEMENTS(modes) && modes[mode] ? modes[mode] : "unnamed";
 
     reading->key = "CC_MODE";
     add(reading, "transport", "name", "rocev2");

@@ -2,8 +2,8 @@
 /*
  * Configurations of the ns-3 family (HPCC, ConWeave, PowerTCP, ASTRA-sim, SimAI) as keys of a
  * scenario: files, ECN maps, PFC and buffers, DCQCN, loss, the link that goes down, the end. One
- * table says of every key what becomes of it; docs/FORMATS.md prints it. A key that is not in the
- * table is an error, where the published readers pass over it.
+ * table says of every key what becomes of it; `weft list settings` prints it. A key that is not in
+ * the table is an error, where the published readers pass over it.
  */
 #ifndef WEFT_SIM_APP_SETTINGS_NS3_H
 #define WEFT_SIM_APP_SETTINGS_NS3_H
@@ -27,7 +27,7 @@ bool settings_ns3_knows(const char *key);
 gboolean settings_ns3_read(struct settings *settings, const char *path, GError **error);
 void settings_clear(struct settings *settings);
 
-/* Rows "KEY | what becomes of it" of the table, as Markdown; g_free. */
-char *settings_ns3_markdown(void);
+/* Key number `index` and what becomes of it, for people; false past the last. */
+bool settings_ns3_at(int index, const char **name, const char **becomes);
 
 #endif
