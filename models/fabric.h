@@ -10,6 +10,7 @@
 
 #include "models/buffer.h"
 #include "models/ecn_map.h"
+#include "models/faults.h"
 #include "models/pfc.h"
 #include "models/port.h"
 #include "models/queue.h"
@@ -36,6 +37,7 @@ struct fabric {
     struct ecn_map marks; /* rules of the queues, by port->mark_rule */
     const struct route_ops *choice;
     uint64_t n_hops;
+    int64_t n_dropped_class[PACKET_N_CLASSES];
     /* of the form `priority` */
     const struct buffer_ops *buffer;
     struct buffer_rule buffer_rule;
@@ -45,6 +47,7 @@ struct fabric {
     int64_t frame_bytes;     /* the largest packet of the run's transports */
     uint64_t n_pauses;       /* pause frames among the hops */
     struct drop_list *drops; /* NULL: none; owned */
+    struct faults faults;
 };
 
 /* Sets up ports, switches and routes; hosts are set up by the caller. fabric_clear() in any case.

@@ -301,8 +301,8 @@ static gboolean take_link_down(struct ns3 *ns3, const struct graph *graph, GErro
                     text, graph->n_ids - 1);
         return FALSE;
     }
-    fault.object =
-        (struct fault_object){FAULT_BETWEEN, graph->node_of_id[a], graph->node_of_id[b], 0};
+    fault.object = (struct fault_object){
+        .kind = FAULT_BETWEEN, .number = graph->node_of_id[a], .second = graph->node_of_id[b]};
     fault_list_add(&ns3->build->faults, &fault);
     return TRUE;
 }

@@ -235,9 +235,9 @@ static void start_element(GMarkupParseContext *context, const char *element, con
     platform->n_routes += strcmp(element, "route") == 0;
     platform->n_clusters += strcmp(element, "cluster") == 0;
     if (strcmp(element, "link") == 0)
-        object = (struct fault_object){FAULT_LINK, platform->n_links++, 0, 0};
+        object = (struct fault_object){.kind = FAULT_LINK, .number = platform->n_links++};
     else if (strcmp(element, "host") == 0)
-        object = (struct fault_object){FAULT_NIC, platform->n_hosts++, 0, 0};
+        object = (struct fault_object){.kind = FAULT_NIC, .number = platform->n_hosts++};
     else
         return;
     take_profiles(platform, &object, id, names, values, error);
@@ -292,7 +292,7 @@ gboolean import_faults(const char *path, const char *object, const char *end, st
                        GError **error)
 {
     const struct format *format = format_recognise(path, error);
-    struct fault_object about = {FAULT_LINK, 0, 0, 0};
+    struct fault_object about = {.kind = FAULT_LINK};
     int64_t end_ps = INT64_C(10000000000000);
     const char *why = NULL;
 

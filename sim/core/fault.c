@@ -46,10 +46,12 @@ static gboolean refuse(const struct fault *fault, GError **error, const char *fo
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* Up to three numbers with `mark` between them; how many there are, 0 if the text is no such. */
+#define N_NUMBERS 4
+
+/* Up to four numbers with `mark` between them; how many there are, 0 if the text is no such. */
 static int parse_numbers(const char *text, char mark, uint32_t *numbers)
 {
-    for (int n = 0; n < 3; n++) {
+    for (int n = 0; n < N_NUMBERS; n++) {
         char *end;
         guint64 value = g_ascii_strtoull(text, &end, 10);
 
@@ -67,17 +69,17 @@ static int parse_numbers(const char *text, char mark, uint32_t *numbers)
 
 static bool set_object(struct fault_object *object, enum fault_kind kind, const uint32_t *numbers)
 {
-    *object = (struct fault_object){kind, numbers[0], numbers[1], numbers[2]};
+    *object = (struct fault_object){kind, numbers[0], numbers[1], numbers[2], numbers[3]};
     return true;
 }
 
 bool fault_parse_object(const char *text, struct fault_object *object, const char **why)
 {
     const char *colon = strchr(text, ':'), *rest = colon ? colon + 1 : text;
-    uint32_t numbers[3] = {0};
+    uint32_t numbers[N_NUMBERS] = {0};
 
     *why = "an object is expected: link:N, link:NODE-NODE, nic:HOST.PORT, plane:N, switch:NODE, "
-           "switch:sN or switch:TIER.PLANE.N";
+           "switch:sN, switch:TIER.PLANE.N or uplink:TIER.PLANE.N.K";
     if (g_str_has_prefix(text, "link:")) {
         if (parse_numbers(rest, '-', numbers) == 1)
             return set_object(object, FAULT_LINK, numbers);
@@ -87,6 +89,8 @@ bool fault_parse_object(const char *text, struct fault_object *object, const cha
         return parse_numbers(rest, '.', numbers) == 2 && set_object(object, FAULT_NIC, numbers);
     if (g_str_has_prefix(text, "plane:"))
         return parse_numbers(rest, '.', numbers) == 1 && set_object(object, FAULT_PLANE, numbers);
+    if (g_str_has_prefix(text, "uplink:"))
+        return parse_numbers(rest, '.', numbers) == 4 && set_object(object, FAULT_UPLINK, numbers);
     if (g_str_has_prefix(text, "switch:s"))
         return parse_numbers(rest + 1, '.', numbers) == 1 &&
                set_object(object, FAULT_SWITCH, numbers);
@@ -151,6 +155,9 @@ static char *format_object(const struct fault_object *object)
         return g_strdup_printf("switch:s%u", object->number);
     case FAULT_TIER_SWITCH:
         return g_strdup_printf("switch:%u.%u.%u", object->number, object->second, object->third);
+    case FAULT_UPLINK:
+        return g_strdup_printf("uplink:%u.%u.%u.%u", object->number, object->second, object->third,
+                               object->fourth);
     case FAULT_PLANE:
         break;
     }
@@ -302,6 +309,23 @@ static void add_of_node(const struct graph *graph, uint32_t node, uint32_t peer,
     }
 }
 
+/* The first link to the neighbour number `which` above a node, neighbours in the order of ports. */
+static void add_uplink(const struct graph *graph, uint32_t node, uint32_t which, GArray *links)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+
+    for (uint32_t i = 0; node < graph->n_nodes && i < graph_n_ports(graph, node); i++) {
+        uint32_t port = graph_port(graph, node, i), l = port / 2;
+        uint32_t peer = graph_port_peer(graph, port);
+
+        if (graph->nodes[peer].tier <= graph->nodes[node].tier ||
+            !g_hash_table_add(seen, GUINT_TO_POINTER(peer)) || which-- > 0)
+            continue;
+        g_array_append_val(links, l);
+        return;
+    }
+}
+
 static void add_of_plane(const struct graph *graph, uint32_t plane, GArray *links)
 {
     for (uint32_t l = 0; l < graph->n_links; l++)
@@ -326,6 +350,8 @@ static gboolean not_there(const struct graph *graph, const struct fault *fault, 
                       object->number < graph->n_hosts
                           ? (int)graph_n_ports(graph, object->number) - 1
                           : (int)graph_n_ports(graph, 0) - 1);
+    case FAULT_UPLINK:
+        return refuse(fault, error, "%s: no such switch, or not so many switches above it", name);
     case FAULT_PLANE:
         return refuse(fault, error, "%s: the planes are 0 to %u", name, graph->n_planes - 1);
     case FAULT_NODE:
@@ -353,10 +379,11 @@ struct change { /* of an object, at an instant */
 
 struct resolver {
     const struct graph *graph;
-    GArray *changes; /* struct change */
-    GArray **links;  /* by fault: uint32_t */
-    uint32_t *node;  /* by fault: the switch, or UINT32_MAX */
-    uint8_t *down;   /* by link: causes */
+    uint64_t n_steps; /* at most */
+    GArray *changes;  /* struct change */
+    GArray **links;   /* by fault: uint32_t */
+    uint32_t *node;   /* by fault: the switch, or UINT32_MAX */
+    uint8_t *down;    /* by link: causes */
     int64_t *rate_bps, *loss_ppt;
     GArray *steps;
 };
@@ -391,6 +418,9 @@ static GArray *find_links(struct resolver *resolver, const struct fault *fault, 
     case FAULT_TIER_SWITCH:
         resolver->node[index] = find_switch(graph, object);
         add_of_node(graph, resolver->node[index], UINT32_MAX, links);
+        break;
+    case FAULT_UPLINK:
+        add_uplink(graph, find_switch(graph, object), object->fourth, links);
         break;
     case FAULT_PLANE:
         add_of_plane(graph, object->number, links);
@@ -427,7 +457,8 @@ static gboolean expand(struct resolver *resolver, const struct fault *fault, uin
                               ? at_ps + fault->flap_time_ps
                               : fault->until_ps;
 
-        if ((uint64_t)resolver->changes->len * resolver->links[index]->len >= FAULT_STEPS)
+        resolver->n_steps += 2 * resolver->links[index]->len;
+        if (resolver->n_steps > FAULT_STEPS)
             return refuse(fault, error,
                           "more than %d changes of links until the end of the run; a longer "
                           "flap_period or a flap_count is expected",
@@ -542,7 +573,8 @@ GArray *fault_list_resolve(const struct fault_list *list, const struct graph *gr
     for (guint i = 0; ok && i < list->faults->len; i++) {
         const struct fault *fault = fault_at(list, i);
 
-        ok = find_links(&resolver, fault, i, error) && expand(&resolver, fault, i, end_ps, error);
+        ok = fault_check(fault, error) && find_links(&resolver, fault, i, error) &&
+             expand(&resolver, fault, i, end_ps, error);
     }
     g_array_sort(resolver.changes, by_time);
     for (guint i = 0; ok && i < resolver.changes->len; i++)

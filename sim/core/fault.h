@@ -10,6 +10,7 @@
  *   switch:70       a switch by its node's number: all its links
  *   switch:s6       the same by its number among the switches, as in graph files
  *   switch:2.0.6    the same by tier, plane and number among those
+ *   uplink:1.0.6.3  of that switch, the first link to the fourth of the switches above it
  * Changes: down, up, rate=100Gbps, rate=50% (of what the topology says), loss=0.01 (each packet's
  * chance, each way, beside what [loss] says).
  *
@@ -38,16 +39,17 @@ enum fault_kind {
     FAULT_NODE,        /* switch by node number */
     FAULT_SWITCH,      /* number among the switches */
     FAULT_TIER_SWITCH, /* tier number, plane second, number third */
+    FAULT_UPLINK,      /* of that switch, to its neighbour above number fourth */
     FAULT_PLANE,
 };
 
 struct fault_object {
     enum fault_kind kind;
-    uint32_t number, second, third;
+    uint32_t number, second, third, fourth;
 };
 
 struct fault {
-    char *name; /* "NAME" of [fault:NAME] or "FILE:LINE"; for errors and results; the list's */
+    char *name; /* "fault:NAME" of a group, or "FILE:LINE"; for errors and results; the list's */
     struct fault_object object;
     enum fault_change change;
     bool is_share; /* FAULT_RATE: value is a share of the topology's rate */

@@ -48,8 +48,9 @@ static void add(struct fault_list *list, const char *object, const char *change,
 
 static void texts(void **state)
 {
-    static const char *const objects[] = {"link:12",  "link:3-17",  "nic:5.0",     "plane:2",
-                                          "switch:7", "switch:s06", "switch:2.0.6"};
+    static const char *const objects[] = {"link:12",      "link:3-17",     "nic:5.0",
+                                          "plane:2",      "switch:7",      "switch:s06",
+                                          "switch:2.0.6", "uplink:1.0.6.3"};
     static const char *const wrong[] = {
         "",       "12",       "link:",      "link:1-2-3",     "link:-1",
         "nic:5",  "nic:5.x",  "plane:1.2",  "switch:",        "switch:s",
@@ -222,6 +223,7 @@ static void objects_become_links(void **state)
         {"switch:3", "7 2 down; "},
         {"switch:s2", "7 3 down; 7 4 down; 7 5 down; "},
         {"switch:2.1.0", "7 5 down; "},
+        {"uplink:1.1.0.0", "7 5 down; "},
     };
 
     (void)state;
@@ -237,9 +239,10 @@ static void objects_become_links(void **state)
 
 static void unknown_objects_are_named(void **state)
 {
-    static const char *const objects[] = {"link:6",       "link:0-1",    "nic:2.0",  "nic:0.2",
-                                          "plane:2",      "switch:1",    "switch:6", "switch:s4",
-                                          "switch:3.0.0", "switch:1.0.1"};
+    static const char *const objects[] = {
+        "link:6",         "link:0-1",       "nic:2.0",       "nic:0.2",      "plane:2",
+        "switch:1",       "switch:6",       "switch:s4",     "switch:3.0.0", "switch:1.0.1",
+        "uplink:1.0.0.1", "uplink:2.0.0.0", "uplink:1.0.1.0"};
     struct graph graph;
 
     (void)state;
