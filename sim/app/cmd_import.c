@@ -231,12 +231,13 @@ static void describe_schedule(const struct import *import)
         compute_ps += (double)op.duration_ps;
         last_ps = MAX(last_ps, op.start_ps);
     }
+    g_autofree char *last = units_format(UNITS_TIME, last_ps);
+
     printf("workload    %s: %" G_GUINT64_FORMAT " messages", import->workload.kind,
            n_of[SCHEDULE_MESSAGE]);
     describe_quantity(" of ", UNITS_BYTES, bytes);
     printf(" in all (%.0f B) over %u hosts", bytes, import->graph.n_hosts);
-    describe_quantity("; starts to ", UNITS_TIME, (double)last_ps);
-    printf("\n");
+    printf("; starts to %s\n", last);
     if (n_of[SCHEDULE_COMPUTE] + n_of[SCHEDULE_REDUCE])
         printf("            %" G_GUINT64_FORMAT " computations", n_of[SCHEDULE_COMPUTE]);
     if (n_of[SCHEDULE_COMPUTE] + n_of[SCHEDULE_REDUCE]) {

@@ -336,7 +336,7 @@ static bool fits_other_log(const struct format_sample *sample)
 
 static bool fits_htsim_validate(const struct format_sample *sample)
 {
-    return strstr(sample->text, "!Experiment") || strstr(sample->text, "Binary ./htsim") ||
+    return strstr(sample->text, "!Experiment") || strstr(sample->text, "binary: ./htsim") ||
            strstr(sample->text, "tailFCT");
 }
 
@@ -412,8 +412,8 @@ const struct format formats[] = {
     {"nccl-tests", FORMAT_OTHER, NULL, NULL, "a log of nccl-tests",
      "it is a result to compare with: play the collective (--workload allreduce) and see busbw",
      fits_nccl_log},
-    {"htsim-validate", FORMAT_OTHER, NULL, NULL, "expected results of htsim",
-     "play the matrix that it names", fits_htsim_validate},
+    {"htsim-validate", FORMAT_OTHER, NULL, NULL, "expected or recorded results of htsim",
+     "play the matrices that it names", fits_htsim_validate},
     {"booksim", FORMAT_OTHER, NULL, NULL, "a file of BookSim",
      "it describes routers on a chip; write links as CSV (a,b,rate,delay)", fits_booksim},
     {"log", FORMAT_OTHER, NULL, NULL, "a log of a benchmark", "it is a result, not an input",

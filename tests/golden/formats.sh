@@ -19,6 +19,7 @@ companions() { # file: what else it needs, as arguments of import; inputs are se
     ns3_hpcc/hpcc_flow.txt) echo ns3_hpcc/hpcc_topology.txt ;;
     ns3_hpcc/powertcp_flow*) echo ns3_hpcc/powertcp_topology.txt ;;
     negative/flow_*) echo $small ;;
+    negative/cm_failure_ok.cm) echo htsim_topo/uet_fat_tree_128_1os.topo ;;
     negative/et_commsize_int32.* | negative/et_commsize_string.* | negative/et_commsize_zero.*) ;;
     negative/et_commsize_* | negative/et_no_is_cpu_op.*) echo --set workload.ranks=2 ;;
     esac
@@ -50,7 +51,7 @@ play() { # hosts, file, more: "0 0" or so, the exit codes with rocev2 and metaro
     shift
     for word; do
         case $word in
-        *topology*.txt | *topo_*.txt) fabric=(--topology "$word") ;;
+        *topology*.txt | *topo_*.txt | *.topo) fabric=(--topology "$word") ;;
         *) more+=("$word") ;;
         esac
     done
@@ -101,7 +102,7 @@ all() { # pairs of file and expression
 ok 'clean after all: CRLF, spaces, no newline, large sizes, exact starts' all \
     negative/cm_crlf.cm '1 messages.*2000000 B.*0 0' negative/cm_double_space.cm '1 messages.*2000000 B.*0 0' \
     negative/cm_no_final_newline.cm '1 messages.*2000000 B.*0 0' negative/cm_size_over_2g.cm '3000000000 B' \
-    negative/cm_size_over_4g.cm '5000000000 B' negative/cm_start_float.cm '2000000 B' \
+    negative/cm_size_over_4g.cm '5000000000 B' negative/cm_start_float.cm '2000000 B.*starts to 100000001us' \
     negative/flow_over_4g.txt '5000000000 B'
 ok 'connection matrices: errors with their line' all \
     negative/cm_no_size.cm 'refused \(2\): 3: .*size' negative/cm_start_and_trigger.cm 'refused \(2\): 5:' \
@@ -185,7 +186,8 @@ ok 'SimAI: topology and layers' round simai/topo_Spectrum-X_8g_8gps_400Gbps_H100
 settings() { # HPCC's own configuration, with DCQCN, plays; a link that goes down is a fault
     printf '%s\n' 'CC_MODE 1' "TOPOLOGY_FILE $PWD/$inputs/ns3_hpcc/hpcc_topology.txt" "FLOW_FILE x" 'LINK_DOWN 100 0 3' >"$scratch/c.txt"
     grep -v 'CC_MODE\|TOPOLOGY\|FLOW_FILE\|LINK_DOWN' "$inputs/ns3_hpcc/hpcc_config.txt" >>"$scratch/c.txt"
-    "$WEFT" run "$scratch/c.txt" --workload "$inputs/ns3_hpcc/hpcc_flow.txt" --set workload.count=declared --out "$scratch/hpcc" >"$scratch/hpcc.txt" &&
+    "$WEFT" run "$scratch/c.txt" --workload "$inputs/ns3_hpcc/hpcc_flow.txt" --set workload.count=declared --out "$scratch/hpcc" >"$scratch/hpcc.txt" 2>"$scratch/hpcc.err"
+    [ $? = 3 ] && grep -q 'flow 1: host 2 to host 0 FAILED' "$scratch/hpcc.err" && # its link does not return
         grep -q 'nodes 0 and 3 go down at 2 s + 100 us' "$scratch/hpcc.txt" &&
         grep -q '^ecn_map = 25Gbps 100KB 400KB 0.2; 50Gbps 200KB 800KB 0.2; 100Gbps 400KB 1600KB 0.2' "$scratch/hpcc/scenario.ini" &&
         grep -q '^cc = dcqcn' "$scratch/hpcc/scenario.ini" && grep -q '^dcqcn_increase_timer = 900us' "$scratch/hpcc/scenario.ini"
