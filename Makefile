@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Commands: make, make compare, make figures, make test, make bench, make asan, make docs,
-# make install, make clean, make deps
+# make install, make clean, make deps, make fuzz
 # Sources are found by folder; a new file needs no line here.
 
 BUILD    ?= build
@@ -91,6 +91,25 @@ asan:
 	+@$(parallel) $(ASAN) all unit
 	@ASAN_BUILD=build/asan WEFT_TESTS=asan tests/run.sh
 
+# each reader's fuzz target under libFuzzer: make fuzz FUZZ_SECONDS=60 FUZZ=goal
+FUZZ_SECONDS  ?= 20
+FUZZ          ?= *
+FUZZ_PACKAGES := clang
+FUZZERS       := $(patsubst tests/fuzz/%.c,build/fuzz/engine/%,$(wildcard tests/fuzz/fuzz_$(FUZZ).c))
+
+build/fuzz/engine/%: tests/fuzz/%.c build/fuzz/libweft.a
+	@mkdir -p $(@D)
+	@echo "  fuzzer   $<"
+	$(Q)$(CC) $(CFLAGS) -DFUZZ_ENGINE -fsanitize=fuzzer $(INCLUDE) -o $@ $< build/fuzz/libweft.a $(LIBS)
+
+fuzzers: $(FUZZERS)
+
+fuzz:
+	@tests/deps.sh $(PACKAGES) $(FUZZ_PACKAGES)
+	+@$(parallel) BUILD=build/fuzz CC=clang OPTIMISE=-O1 \
+	    SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined' fuzzers
+	@tests/fuzz.sh $(FUZZ_SECONDS) $(FUZZERS)
+
 bench: all
 	@BUILD=$(BUILD) tests/bench.sh
 
@@ -125,5 +144,5 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all deps test-deps unit compare figures test asan bench docs install uninstall format clean FORCE
+.PHONY: all deps test-deps unit compare figures test asan fuzz fuzzers bench docs install uninstall format clean FORCE
 -include $(OBJECTS:.o=.d) $(UNIT:=.d)

@@ -18,6 +18,7 @@ struct queue_config {
     int64_t kind;  /* choice: models/queue_list.c */
     int64_t limit; /* bytes waiting, without the packet in service */
     int64_t kmin, kmax, pmax;
+    char *ecn_map;         /* the three by rate of a port; "": none */
     char *priorities;      /* of data, acknowledgements and control, such as 0,7,7 */
     int64_t mark_at;       /* 0 enqueue, 1 dequeue */
     int64_t mark_last_hop; /* whether switches mark on links to hosts */

@@ -126,6 +126,7 @@ static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
     port->peer = graph_port_peer(graph, number);
     port->peer_is_switch = peer->is_switch;
     port->from_host = !graph->nodes[graph_port_node(graph, number)].is_switch;
+    port->mark_rule = ecn_map_find(&fabric->marks, link->rate_bps);
     port_take_rate(port, link->rate_bps);
     port->delay_ps = link->delay_ps + (peer->is_switch ? peer->latency_ps : 0);
     port->limit_bytes = queue ? queue : fabric->model->queue.limit;
@@ -156,7 +157,6 @@ static void derive(struct fabric *fabric, const struct backend_run *run)
     const struct model_config *model = run->model;
 
     fabric->queue = queue_list[model->queue.kind];
-    fabric->queue->derive(&model->queue, &fabric->queue_rule);
     fabric->choice = route_list[model->route.kind];
     parse_priorities(model->queue.priorities, fabric->priority_of);
     fabric->form = choose_form(run, fabric->priority_of);
@@ -189,7 +189,9 @@ gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GErro
     const struct graph *graph = run->graph;
 
     *fabric = (struct fabric){.run = run, .model = run->model, .n_ports = 2 * graph->n_links};
-    if (!check_config(run->model, error))
+    if (!check_config(run->model, error) ||
+        !ecn_map_init(&fabric->marks, &run->model->queue, queue_list[run->model->queue.kind], graph,
+                      error))
         return FALSE;
     if (*run->model->loss.drop_file) {
         fabric->drops = drop_list_read(run->model->loss.drop_file, graph, error);
