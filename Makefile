@@ -7,7 +7,7 @@ BUILD    ?= build
 CC       := $(if $(filter default,$(origin CC)),gcc,$(CC))
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 PACKAGES := pkg-config libglib2.0-dev libgsl-dev libcsv-dev gnuplot-nox
-TEST_PACKAGES := libcmocka-dev valgrind
+TEST_PACKAGES := libcmocka-dev valgrind slurm-wlm munge
 SANITIZE ?=
 OPTIMISE ?= -O2
 
@@ -19,8 +19,8 @@ UNIT    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c tests/physics/*.c
 
 CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPTIMISE) -g -fno-omit-frame-pointer -ffp-contract=off \
            -Wall -Wextra -Wshadow -Wconversion -Werror $(SANITIZE)
-INCLUDE  = -I. $(shell pkg-config --cflags glib-2.0 gsl)
-LIBS     = $(shell pkg-config --libs glib-2.0 gsl) -lcsv -lm
+INCLUDE  = -I. $(shell pkg-config --cflags gio-2.0 gio-unix-2.0 gsl)
+LIBS     = $(shell pkg-config --libs gio-2.0 gsl) -lcsv -lm
 
 all: $(BUILD)/weft
 
@@ -77,7 +77,7 @@ compare: $(have-deps)
 figures: $(have-deps)
 	+@$(parallel) all
 	WEFT=$(BUILD)/weft plots/incast-15.sh
-	WEFT=$(BUILD)/weft plots/plane-failure.sh
+	WEFT=$(BUILD)/weft plots/planes-lost.sh
 
 ASAN := BUILD=build/asan OPTIMISE=-O1 \
         SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined'

@@ -16,7 +16,10 @@ int command_check(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_params(int argc, char **argv);
 int command_compare(int argc, char **argv);
+int command_sweep(int argc, char **argv);
+int command_gather(int argc, char **argv);
 int command_fluid(int argc, char **argv);
+int command_plot(int argc, char **argv);
 int command_selftest(int argc, char **argv);
 
 #endif

@@ -15,9 +15,12 @@ struct command {
 static const struct command commands[] = {
     {"compare", "play a comparison: cases x variants x values x seeds", command_compare},
     {"run", "play one scenario", command_run},
+    {"sweep", "play every point of a grid, times seeds, here or on a cluster", command_sweep},
+    {"gather", "make the tables of a sweep that was played in shards", command_gather},
     {"check", "build a scenario and say what was understood; run nothing", command_check},
     {"list", "names: transports, topologies, workloads, ready scenarios, ...", command_list},
     {"params", "parameters with unit, default, range, meaning and source", command_params},
+    {"plot", "draw figures of results", command_plot},
     {"fluid", "DCQCN's fluid model behind a packet run of the same scenario", command_fluid},
     {"selftest", "compare with answers from first principles", command_selftest},
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/output.h"
 #include "sim/app/version.h"
+#include "sim/core/file.h"
 #include "sim/core/table.h"
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -367,8 +368,7 @@ static gboolean write_facts(const struct output *output, const struct backend_re
     add_number(json, "events_per_hop", (double)result->n_events / n_hops);
     add_number(json, "cpu_ns_per_hop", facts->cpu_s * 1e9 / n_hops);
     g_string_append_printf(json, "  \"complete\": %s\n}\n", complete ? "true" : "false");
-    return g_file_set_contents_full(path, json->str, (gssize)json->len,
-                                    G_FILE_SET_CONTENTS_CONSISTENT, 0666, error);
+    return file_write(path, json->str, error);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */

@@ -119,15 +119,25 @@ static GPtrArray *open_layer(struct scenario *scenario)
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-/* Groups that belong to `compare`: kept as they are. */
-static const char *const raw_groups[] = {"compare", "case:", "variant:", "curve:"};
+/* Groups that belong to `compare` and `sweep`: kept as they are. */
+static const char *const raw_groups[] = {"compare", "sweep",    "grid",  "change",
+                                         "case:",   "variant:", "curve:"};
+
+/* "hosts:NAME" and its like. */
+static bool is_named_group(const char *group)
+{
+    static const char *const prefixes[] = {"transport:", "workload:", "hosts:", "fault:"};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++)
+        if (g_str_has_prefix(group, prefixes[i]) && group[strlen(prefixes[i])])
+            return true;
+    return false;
+}
 
 static bool group_is_known(const char *group)
 {
     if (strcmp(group, "scenario") == 0 || strcmp(group, "run") == 0 || kinds_seam(group) ||
-        (g_str_has_prefix(group, "transport:") && group[strlen("transport:")]) ||
-        (g_str_has_prefix(group, "hosts:") && group[strlen("hosts:")]) ||
-        (g_str_has_prefix(group, "fault:") && group[strlen("fault:")]))
+        is_named_group(group))
         return true;
     for (int i = 0; model_groups[i].name; i++)
         if (strcmp(group, model_groups[i].name) == 0)
@@ -162,7 +172,9 @@ static gboolean check_group(const struct scenario_entry *entry, GError **error)
         g_ptr_array_add(names, (char *)(uintptr_t)kinds_seams[i].group);
     for (int i = 0; model_groups[i].name; i++)
         g_ptr_array_add(names, (char *)(uintptr_t)model_groups[i].name);
-    g_ptr_array_add(names, (char *)(uintptr_t)raw_groups[0]);
+    for (size_t i = 0; i < G_N_ELEMENTS(raw_groups); i++)
+        if (!strchr(raw_groups[i], ':'))
+            g_ptr_array_add(names, (char *)(uintptr_t)raw_groups[i]);
     near = param_nearest(entry->group, (const char *const *)names->pdata, names->len);
     if (near) {
         scenario_entry_error(entry, error, "there is no group [%s]; did you mean [%s]?",
@@ -173,7 +185,7 @@ static gboolean check_group(const struct scenario_entry *entry, GError **error)
 
         scenario_entry_error(entry, error,
                              "there is no group [%s]; there are [%s], "
-                             "[transport:NAME], [hosts:NAME] and [fault:NAME]",
+                             "[transport:NAME], [workload:NAME], [hosts:NAME] and [fault:NAME]",
                              entry->group, all);
     }
     return FALSE;
@@ -414,11 +426,15 @@ gboolean scenario_set_key(struct scenario *scenario, const char *group, const ch
     return ok;
 }
 
-/* Splits "group.key": at the last point, for a profile's name may have one. */
+/*
+ * Splits "group.key": at the last point, for a profile's name may have one; but the keys of [grid]
+ * and [change] are such pairs themselves.
+ */
 static gboolean split_key(const char *text, const char *where, char **group, const char **key,
                           GError **error)
 {
-    const char *point = strrchr(text, '.');
+    bool pairs = g_str_has_prefix(text, "grid.") || g_str_has_prefix(text, "change.");
+    const char *point = pairs ? strchr(text, '.') : strrchr(text, '.');
 
     if (!point || point == text || point[1] == '\0') {
         g_set_error(error, SCENARIO_ERROR, SCENARIO_ERROR_FORMAT,

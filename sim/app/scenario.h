@@ -57,6 +57,13 @@ struct scenario_fault {
 };
 extern const struct param scenario_fault_params[];
 
+/* [workload:NAME]: traffic beside that of [workload] */
+struct scenario_workload {
+    char *name;
+    const struct workload_ops *ops;
+    void *config;
+};
+
 /* One "key = value" as somebody wrote it; immutable, shared by copies of the scenario. */
 struct scenario_entry {
     const char *group, *key, *value;
@@ -72,6 +79,7 @@ struct scenario {
     void *topology_config;
     const struct workload_ops *workload;
     void *workload_config;
+    GPtrArray *beside; /* struct scenario_workload *, in order of appearance */
     struct model_config model;
     GPtrArray *profiles; /* struct transport_profile *; [0] is [transport], its name is "" */
     GPtrArray *hosts;    /* struct scenario_hosts *, in order of appearance */
@@ -150,7 +158,7 @@ void scenario_entry_error(const struct scenario_entry *entry, GError **error, co
 
 /*
  * Checks every group and key and fills the typed fields; may be called again after more layers.
- * [compare] and [variant:NAME] are left as they are.
+ * What belongs to `compare` and `sweep` is left as it is.
  */
 gboolean scenario_resolve(struct scenario *scenario, GError **error);
 
@@ -169,7 +177,13 @@ const struct transport_profile *scenario_profile(struct scenario *scenario, cons
  */
 char *scenario_text(const struct scenario *scenario, const char *folder);
 
-/* The same as a file, written whole or not at all. */
+/*
+ * What makes a resolved scenario the one it is: the same text without title and seed, with the
+ * SHA-256 of their contents in the place of files. g_free.
+ */
+char *scenario_identity(const struct scenario *scenario);
+
+/* The same as scenario_text() as a file, written whole or not at all. */
 gboolean scenario_write(const struct scenario *scenario, const char *path, GError **error);
 
 #endif

@@ -19,7 +19,7 @@ holds() { # variant, condition of awk over the names of the columns
         END { exit bad || !seen }'
 }
 
-ok "all variants are played" plots/plane-failure.sh --no-plot "$scratch/planes"
+ok "all variants are played" plots/planes-lost.sh --no-plot "$scratch/planes"
 for planes in 4 8; do
     share=$(awk -v p=$planes 'BEGIN { print 100 * (p - 1) / p }')
     for transport in MetaRoCE RoCEv2 bonded; do

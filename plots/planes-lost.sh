@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The variants of workloads/plane-failure.ini: what was measured, and goodput over time.
 #
-#   plots/plane-failure.sh [--no-plot] [FOLDER]          FOLDER: results/plane-failure
+#   plots/planes-lost.sh [--no-plot] [FOLDER]          FOLDER: results/plane-failure
 #
 # Leaves in FOLDER: VARIANT/series.csv and the other files of its run; measures.csv, a row a variant;
 # VARIANT/goodput.csv (time_ms, Gb/s of all hosts together, then of each plane, 100 us a row);
-# plane-failure.png and .svg.
+# planes-lost.png and .svg.
 set -eu
 cd "$(dirname "$0")/.."
 weft=${WEFT:-build/weft}
@@ -71,6 +71,6 @@ done
 mv "$folder/measures.tmp" "$folder/measures.csv"
 [ $draw = yes ] || exit 0
 for format in png svg; do
-    gnuplot -c plots/plane-failure.gp "$folder" plots $format
+    gnuplot -c plots/planes-lost.gp "$folder" plots $format
 done
-echo "$folder/plane-failure.png, .svg, measures.csv"
+echo "$folder/planes-lost.png, .svg, measures.csv"
