@@ -2,6 +2,7 @@
 #include "sim/app/experiment.h"
 #include "models/pfc.h"
 #include "models/series.h"
+#include "sim/app/fairness.h"
 #include "sim/app/faults.h"
 #include "sim/app/scenario_private.h"
 #include <string.h>
@@ -84,6 +85,73 @@ static gboolean check_headroom(struct experiment *experiment, GError **error)
     return pfc_headroom_check(&run, experiment->build.notes, error);
 }
 
+/* One workload; its streams are other ones than those of the same kind in another group. */
+static gboolean build_workload(struct experiment *experiment, const char *group,
+                               const struct workload_ops *ops, const void *config, uint64_t number,
+                               struct schedule *schedule, GError **error)
+{
+    const struct scenario *scenario = experiment->scenario;
+
+    experiment->build.seed = (uint64_t)scenario->run.seed + number * RANDOM_GOLDEN;
+    if (ops->build(config, &experiment->graph, &experiment->build, schedule, error))
+        return TRUE;
+    prefix_place(scenario, group, ops->params, config, error);
+    return FALSE;
+}
+
+/* Puts what the groups [workload:NAME] say beside what there is. */
+static gboolean build_beside(struct experiment *experiment, struct schedule *all,
+                             const struct schedule *main, GError **error)
+{
+    const GPtrArray *beside = experiment->scenario->beside;
+    g_autofree struct schedule *parts = g_new0(struct schedule, beside->len);
+    guint n_built = 0;
+    uint32_t n_ranks = main->n_ranks;
+    gboolean fine = TRUE;
+
+    for (; fine && n_built < beside->len; n_built += fine ? 1 : 0) {
+        const struct scenario_workload *workload = g_ptr_array_index(beside, n_built);
+        g_autofree char *group = g_strdup_printf("workload:%s", workload->name);
+
+        fine = build_workload(experiment, group, workload->ops, workload->config, n_built + 1,
+                              &parts[n_built], error);
+        n_ranks += fine ? parts[n_built].n_ranks : 0;
+    }
+    schedule_init(all, n_ranks);
+    schedule_append(all, main, 0, NULL);
+    n_ranks = main->n_ranks;
+    for (guint i = 0; i < n_built; i++) {
+        schedule_append(all, &parts[i], n_ranks,
+                        ((struct scenario_workload *)g_ptr_array_index(beside, i))->name);
+        n_ranks += parts[i].n_ranks;
+        schedule_clear(&parts[i]);
+    }
+    if (fine && schedule_finish(all, experiment->graph.n_hosts, error))
+        return TRUE;
+    schedule_clear(all);
+    return FALSE;
+}
+
+static gboolean build_schedule(struct experiment *experiment, GError **error)
+{
+    const struct scenario *scenario = experiment->scenario;
+    struct schedule main = {0};
+    gboolean fine;
+
+    if (!build_workload(experiment, "workload", scenario->workload, scenario->workload_config, 0,
+                        &main, error))
+        return FALSE;
+    if (scenario->beside->len == 0) {
+        experiment->schedule = main;
+        experiment->schedule_built = true;
+        return TRUE;
+    }
+    fine = build_beside(experiment, &experiment->schedule, &main, error);
+    schedule_clear(&main);
+    experiment->schedule_built = fine;
+    return fine;
+}
+
 gboolean experiment_init(struct experiment *experiment, struct scenario *scenario, GError **error)
 {
     *experiment = (struct experiment){.scenario = scenario};
@@ -103,13 +171,8 @@ gboolean experiment_init(struct experiment *experiment, struct scenario *scenari
     }
     if (!hosts_init(&experiment->hosts, scenario, &experiment->graph, &experiment->build, error))
         return FALSE;
-    if (!scenario->workload->build(scenario->workload_config, &experiment->graph,
-                                   &experiment->build, &experiment->schedule, error)) {
-        prefix_place(scenario, "workload", scenario->workload->params, scenario->workload_config,
-                     error);
+    if (!build_schedule(experiment, error))
         return FALSE;
-    }
-    experiment->schedule_built = true;
     return faults_add(scenario, &experiment->build, error) &&
            faults_check(&experiment->build, &experiment->graph, error) &&
            take_profiles(experiment, error) && check_headroom(experiment, error);
@@ -121,11 +184,19 @@ gboolean experiment_play(const struct experiment *experiment, const struct sink 
 {
     const struct scenario *scenario = experiment->scenario;
     struct backend_run run = run_of(experiment);
+    struct fairness *fairness;
+    gboolean played;
 
     run.progress = progress;
     run.progress_data = progress_data;
     *result = (struct backend_result){0};
-    return scenario_backends[scenario->run.backend]->play(&run, sink, result, error);
+    fairness = fairness_new(experiment, sink);
+    played = scenario_backends[scenario->run.backend]->play(
+        &run, fairness ? fairness_sink(fairness) : sink, result, error);
+    if (fairness)
+        fairness_finish(fairness);
+    fairness_free(fairness);
+    return played;
 }
 
 void experiment_clear(struct experiment *experiment)

@@ -59,6 +59,13 @@ struct scenario_fault {
 };
 extern const struct param scenario_fault_params[];
 
+/* [workload:NAME]: traffic beside that of [workload] */
+struct scenario_workload {
+    char *name;
+    const struct workload_ops *ops;
+    void *config;
+};
+
 /* One "key = value" as somebody wrote it; immutable, shared by copies of the scenario. */
 struct scenario_entry {
     const char *group, *key, *value;
@@ -74,6 +81,7 @@ struct scenario {
     void *topology_config;
     const struct workload_ops *workload;
     void *workload_config;
+    GPtrArray *beside; /* struct scenario_workload *, in order of appearance */
     struct model_config model;
     GPtrArray *profiles; /* struct transport_profile *; [0] is [transport], its name is "" */
     GPtrArray *hosts;    /* struct scenario_hosts *, in order of appearance */

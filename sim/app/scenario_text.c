@@ -116,6 +116,13 @@ char *scenario_text(const struct scenario *scenario, const char *folder)
              scenario->topology_config, folder);
     add_kind(text, "workload", "kind", scenario->workload->name, scenario->workload->params,
              scenario->workload_config, folder);
+    for (guint i = 0; i < scenario->beside->len; i++) {
+        const struct scenario_workload *workload = g_ptr_array_index(scenario->beside, i);
+        g_autofree char *group = g_strdup_printf("workload:%s", workload->name);
+
+        add_kind(text, group, "kind", workload->ops->name, workload->ops->params, workload->config,
+                 folder);
+    }
     add_profiles(text, scenario, folder);
     for (const struct model_group *group = model_groups; group->name; group++) {
         g_string_append_printf(text, "\n[%s]\n", group->name);

@@ -33,18 +33,11 @@ static uint32_t find_path(const struct look *look, uint32_t src, uint32_t dst, u
 static void note_round_trip(struct look *look, uint32_t src, uint32_t dst, uint32_t nic,
                             const struct transport_common *common)
 {
-    const struct graph *graph = &look->experiment->graph;
     struct survey *survey = look->survey;
-    struct ideal_path there, back;
-    int64_t packet = common->payload + common->header, rtt_ps;
+    int64_t rtt_ps = ideal_round_trip_ps(&look->route, src, dst, nic, common);
 
-    if (!ideal_path_find(&look->route, graph_port(graph, src, nic), graph->first_port[dst] + nic,
-                         &there) ||
-        !ideal_path_find(&look->route, graph_port(graph, dst, nic), graph->first_port[src] + nic,
-                         &back))
+    if (rtt_ps == SINK_NEVER)
         return;
-    rtt_ps = ideal_path_ps(&there, 1, packet, packet) +
-             ideal_path_ps(&back, 1, common->ack_bytes, common->ack_bytes);
     survey->most_rtt_ps = MAX(survey->most_rtt_ps, rtt_ps);
     survey->least_rtt_ps = survey->least_rtt_ps ? MIN(survey->least_rtt_ps, rtt_ps) : rtt_ps;
 }

@@ -571,7 +571,8 @@ GArray *fault_list_resolve(const struct fault_list *list, const struct graph *gr
     for (guint i = 0; ok && i < list->faults->len; i++) {
         const struct fault *fault = fault_at(list, i);
 
-        ok = fault_check(fault, error) && find_links(&resolver, fault, i, error) && expand(&resolver, fault, i, end_ps, error);
+        ok = fault_check(fault, error) && find_links(&resolver, fault, i, error) &&
+             expand(&resolver, fault, i, end_ps, error);
     }
     g_array_sort(resolver.changes, by_time);
     for (guint i = 0; ok && i < resolver.changes->len; i++)
