@@ -22,6 +22,7 @@ int command_gather(int argc, char **argv);
 int command_diff(int argc, char **argv);
 int command_fluid(int argc, char **argv);
 int command_plot(int argc, char **argv);
+int command_report(int argc, char **argv);
 int command_selftest(int argc, char **argv);
 
 #endif
