@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Commands: make, make compare, make figures, make test, make bench, make asan, make docs,
-# make install, make clean, make deps
+# make install, make clean, make deps, make fuzz
 # Sources are found by folder; a new file needs no line here.
 
 BUILD    ?= build
@@ -80,6 +80,7 @@ figures: $(have-deps)
 	for folder in $(patsubst %/summary.csv,%,$(wildcard results/reference/*/summary.csv)); do \
 	    $(BUILD)/weft plot $$folder --format png || exit 1; done
 	WEFT=$(BUILD)/weft plots/incast-15.sh
+	WEFT=$(BUILD)/weft plots/planes-lost.sh
 
 ASAN := BUILD=build/asan OPTIMISE=-O1 \
         SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
@@ -93,6 +94,25 @@ test: test-deps
 asan:
 	+@$(parallel) $(ASAN) all unit
 	@ASAN_BUILD=build/asan WEFT_TESTS=asan tests/run.sh
+
+# each reader's fuzz target under libFuzzer: make fuzz FUZZ_SECONDS=60 FUZZ=goal
+FUZZ_SECONDS  ?= 20
+FUZZ          ?= *
+FUZZ_PACKAGES := clang
+FUZZERS       := $(patsubst tests/fuzz/%.c,build/fuzz/engine/%,$(wildcard tests/fuzz/fuzz_$(FUZZ).c))
+
+build/fuzz/engine/%: tests/fuzz/%.c build/fuzz/libweft.a
+	@mkdir -p $(@D)
+	@echo "  fuzzer   $<"
+	$(Q)$(CC) $(CFLAGS) -DFUZZ_ENGINE -fsanitize=fuzzer $(INCLUDE) -o $@ $< build/fuzz/libweft.a $(LIBS)
+
+fuzzers: $(FUZZERS)
+
+fuzz:
+	@tests/deps.sh $(PACKAGES) $(FUZZ_PACKAGES)
+	+@$(parallel) BUILD=build/fuzz CC=clang OPTIMISE=-O1 \
+	    SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined' fuzzers
+	@tests/fuzz.sh $(FUZZ_SECONDS) $(FUZZERS)
 
 bench: all
 	@BUILD=$(BUILD) tests/bench.sh
@@ -128,5 +148,5 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all deps test-deps unit compare figures test asan bench docs install uninstall format clean FORCE
+.PHONY: all deps test-deps unit compare figures test asan fuzz fuzzers bench docs install uninstall format clean FORCE
 -include $(OBJECTS:.o=.d) $(UNIT:=.d)

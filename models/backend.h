@@ -18,6 +18,7 @@ struct queue_config {
     int64_t kind;  /* choice: models/queue_list.c */
     int64_t limit; /* bytes waiting, without the packet in service */
     int64_t kmin, kmax, pmax;
+    char *ecn_map;         /* the three by rate of a port; "": none */
     char *priorities;      /* of data, acknowledgements and control, such as 0,7,7 */
     int64_t mark_at;       /* 0 enqueue, 1 dequeue */
     int64_t mark_last_hop; /* whether switches mark on links to hosts */
@@ -111,6 +112,8 @@ struct host_setting {
     int64_t planes;                          /* it uses NIC ports on planes below; 0: all */
 };
 
+struct observer;
+
 struct backend_run {
     const struct graph *graph;
     const struct schedule *schedule;
@@ -123,6 +126,7 @@ struct backend_run {
     /* records of type series: at which step (0: none) and of what (models/series.h) */
     int64_t series_step_ps;
     uint32_t series_objects;
+    struct observer *observer; /* of packets and operations (models/observer.h); NULL: none */
     /* called now and then (never between two events of an instant); false stops the run */
     bool (*progress)(void *data, const struct backend_progress *progress);
     void *progress_data;

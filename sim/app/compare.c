@@ -411,8 +411,9 @@ static void draw(const struct comparison *comparison)
 /* Prints, writes and draws what there is; FALSE if a file could not be written. */
 static gboolean report(const struct comparison *comparison, GError **error)
 {
-    const struct compare_results results = {
-        &comparison->plan, (const char *const *)comparison->values, comparison->runs};
+    const struct compare_results results = {&comparison->plan,
+                                            (const char *const *)comparison->values,
+                                            comparison->runs, comparison->base->run.json_lines};
     const char *out = comparison->options->out;
 
     compare_report_print(&results, stdout);
