@@ -151,6 +151,10 @@ ok "throughput against loss, of a comparison" drawn loss throughput-loss 'A smal
     'MetaRoCE' 'RoCEv2 selective' 'strided' 'throughput kept [%]' 'packet loss [%]' '95 %' '1-p'
 ok "throughput against loss, of a sweep" drawn sweep throughput-loss 'A small sweep' \
     'MetaRoCE; planes = 2' 'packet loss on each link [%]'
+ok "any sweep over its first axis" drawn sweep sweep 'against topology.planes' 'throughput [Gb/s]' \
+    'completion of 99 % [us]' 'MetaRoCE; rate_per_link = 0.01'
+ok "any comparison" drawn loss sweep 'against loss.rate_end_to_end' 'bus bandwidth [Gb/s]' \
+    'strided; RoCEv2 selective'
 ok "completion times" drawn sweep completion-cdf 'share of messages [%]' 'completion time of a message'
 ok "fairness" drawn incast fairness 'A &lt;tag>, an &amp; and a "quote"' 'host 3 to 0' 'goodput of each flow [Gb/s]' "Jain's index" \
     'time [us]'
@@ -236,6 +240,26 @@ unfinished_cdf() { # half of the flows have no end: the curve stops below
         tail -1 "$scratch/half/completion-cdf.csv" | grep -q ',0\.6$'
 }
 ok "shares of a sweep are ratios by seed, with intervals" shares
+means() { # every mean and interval of the summary, in the units of the panels
+    awk -F, 'FNR == 1 { delete column; for (i = 1; i <= NF; i++) column[$i] = i; next }
+        FILENAME ~ /summary/ {
+            key = $column["variant"] "; rate_per_link = " $column["loss.rate_per_link"] \
+                SUBSEP $column["topology.planes"]
+            mean[key, "throughput [Gb/s]"] = $column["throughput_bps"] * 1e-9
+            ci95[key, "throughput [Gb/s]"] = $column["throughput_bps_ci95"] * 1e-9
+            mean[key, "completion of 99 % [us]"] = $column["completion_p99_ps"] * 1e-6
+            ci95[key, "completion of 99 % [us]"] = $column["completion_p99_ps_ci95"] * 1e-6
+            next
+        }
+        ($2, $4, $1) in mean {
+            n++
+            if (($5 - mean[$2, $4, $1]) ^ 2 > 1e-12 * $5 ^ 2 || ($6 - ci95[$2, $4, $1]) ^ 2 > 1e-12 * $6 ^ 2) {
+                print; bad = 1
+            }
+        }
+        END { exit bad || n != 24 }' "$scratch/sweep/summary.csv" "$scratch/sweep/sweep.csv"
+}
+ok "means of a sweep are those of its summary" means
 ok "the line is that of least squares" fits
 ok "(and printed with interval and R^2)" grep -qE \
     'MetaRoCE; rate_per_link = 0: [0-9.]+ Gb/s a plane ± [0-9.]+ \(95 %\), R\^2 [01]\.[0-9]+' "$scratch/sweep.said"
@@ -322,7 +346,7 @@ for folder in incast planes loss sweep both; do
     ok "$folder: UTF-8" iconv -f utf-8 -t utf-8 -o /dev/null "$page"
 done
 ok "a text with every drawing" described "$scratch/incast/report.html" 3
-ok "(and in the sweep's)" described "$scratch/sweep/report.html" 3
+ok "(and in the sweep's)" described "$scratch/sweep/report.html" 4
 complete() { # what differs from a scenario of defaults is on the page, and nothing that does not
     cat >"$scratch/default.ini" <<'END2'
 [topology]
