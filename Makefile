@@ -7,7 +7,7 @@ BUILD    ?= build
 CC       := $(if $(filter default,$(origin CC)),gcc,$(CC))
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 PACKAGES := pkg-config libglib2.0-dev libgsl-dev libcsv-dev gnuplot-nox
-TEST_PACKAGES := libcmocka-dev valgrind
+TEST_PACKAGES := libcmocka-dev valgrind libns3-dev g++
 SANITIZE ?=
 OPTIMISE ?= -O2
 
@@ -17,12 +17,21 @@ OBJECTS := $(SOURCES:%.c=$(BUILD)/obj/%.o)
 LIBRARY := $(BUILD)/libweft.a
 UNIT    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c tests/physics/*.c tests/fuzz/*.c))
 
+# the second engine, where ns-3 and a C++ compiler are installed; ns-3's .pc files name packages that it
+# does not need
+NS3_HEADER  := $(wildcard /usr/include/ns3/point-to-point-net-device.h)
+NS3         := $(if $(and $(NS3_HEADER),$(shell command -v $(CXX))),yes)
+NS3_OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,models/ns3/ns3c models/ns3/engine_ns3 sim/app/main_ns3)
+NS3_LIBS    := -lns3-point-to-point -lns3-internet -lns3-traffic-control -lns3-network -lns3-core \
+               -lstdc++
+
 CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPTIMISE) -g -fno-omit-frame-pointer -ffp-contract=off \
            -Wall -Wextra -Wshadow -Wconversion -Werror $(SANITIZE)
-INCLUDE  = -I. $(shell pkg-config --cflags glib-2.0 gsl)
-LIBS     = $(shell pkg-config --libs glib-2.0 gsl) -lcsv -lm
+INCLUDE  = -I. $(shell pkg-config --cflags glib-2.0 gio-2.0 gsl)
+LIBS     = $(shell pkg-config --libs glib-2.0 gio-2.0 gsl) -lcsv -lm
+CXXFLAGS = -std=c++17 $(filter-out -std=%,$(CFLAGS))
 
-all: $(BUILD)/weft
+all: $(BUILD)/weft $(if $(NS3),$(BUILD)/weft-ns3)
 
 # What apt has to bring is asked of dpkg each time; nothing happens when all is there.
 deps:
@@ -43,7 +52,12 @@ $(BUILD)/weft: $(BUILD)/obj/sim/app/main.o $(LIBRARY)
 	@echo "  link     $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(LIBS)
 
-$(LIBRARY): $(filter-out %/main.o,$(OBJECTS))
+# no GSL here: what needs it is not taken from the archive
+$(BUILD)/weft-ns3: $(NS3_OBJECTS) $(LIBRARY)
+	@echo "  link     $@"
+	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(shell pkg-config --libs glib-2.0 gio-2.0) -lcsv -lm $(NS3_LIBS)
+
+$(LIBRARY): $(filter-out %/main.o %/main_ns3.o,$(OBJECTS))
 	@rm -f $@
 	@echo "  archive  $@"
 	$(Q)ar rcs $@ $^
@@ -52,6 +66,11 @@ $(BUILD)/obj/%.o: %.c $(have-deps)
 	@mkdir -p $(@D)
 	@echo "  compile  $<"
 	$(Q)$(CC) $(CFLAGS) $(INCLUDE) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/%.o: %.cc $(have-deps)
+	@mkdir -p $(@D)
+	@echo "  compile  $<"
+	$(Q)$(CXX) $(CXXFLAGS) -I. -MMD -MP -c -o $@ $<
 
 # the program's version is compiled into one file, rebuilt when it changes
 $(BUILD)/version: FORCE
@@ -126,4 +145,4 @@ clean:
 
 FORCE:
 .PHONY: all deps test-deps unit compare figures test asan bench docs install uninstall format clean FORCE
--include $(OBJECTS:.o=.d) $(UNIT:=.d)
+-include $(OBJECTS:.o=.d) $(NS3_OBJECTS:.o=.d) $(UNIT:=.d)

@@ -11,6 +11,7 @@
  */
 #include "models/host.h"
 #include "models/port_wire.h"
+#include "models/recorder.h"
 
 G_STATIC_ASSERT(offsetof(struct port, arrival) == 0);
 
@@ -117,6 +118,21 @@ static void arrive(struct event_queue *queue, struct event *event)
     }
 }
 
+/* The same in a run that records; a packet may be gone when it has arrived. */
+static void arrive_recorded(struct event_queue *queue, struct event *event)
+{
+    struct fabric *fabric = fabric_of(queue);
+    struct port *port = (struct port *)(void *)event;
+    const struct wire_slot *slot = &port->ring[port->head & port->mask];
+    struct reception reception =
+        recorder_look(slot->packet, slot->ecn, port->number, queue->now_ps);
+    int64_t n_lost = port_n_lost(port);
+
+    arrive(queue, event);
+    if (port_n_lost(port) == n_lost)
+        recorder_add(fabric->run->recorder, &reception);
+}
+
 static void becomes_free(struct event_queue *queue, struct event *event)
 {
     struct port *port = (struct port *)(void *)((char *)event - offsetof(struct port, ready));
@@ -126,8 +142,7 @@ static void becomes_free(struct event_queue *queue, struct event *event)
 
 static void init(struct fabric *fabric, struct port *port)
 {
-    (void)fabric;
-    event_init(&port->arrival, arrive, 0);
+    event_init(&port->arrival, fabric->run->recorder ? arrive_recorded : arrive, 0);
     event_init(&port->ready, becomes_free, EVENT_CLASS_TRANSMIT | port->number);
 }
 

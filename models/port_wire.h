@@ -70,6 +70,12 @@ static inline void port_drop(struct fabric *fabric, struct port *port, const str
     packet_give(&fabric->engine.pool, slot->packet);
 }
 
+/* Packets lost on the wire of the port so far. */
+static inline int64_t port_n_lost(const struct port *port)
+{
+    return port->n_dropped[SINK_DROP_LOSS] + port->n_dropped[SINK_DROP_LISTED];
+}
+
 /* The port by which a switch sends on what came in by `in`; NULL: it has no way there. */
 static inline struct port *port_route(struct fabric *fabric, const struct port *in,
                                       const struct wire_slot *slot)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What an engine's wires have brought, reception by reception, so that two engines can be compared:
+ * every packet that reached a node, at each hop, lost ones left out, in the order in which they
+ * were played. Kept is a hash over all of them, the hash after every block, and those of one
+ * window: the first reception that differs is found by a second run with a window on the first
+ * block that does.
+ *
+ * A run without a recorder pays nothing: ports have an arrival event of their own for one with it.
+ */
+#ifndef WEFT_MODELS_RECORDER_H
+#define WEFT_MODELS_RECORDER_H
+
+#include "models/packet.h"
+
+#define RECORDER_BLOCK 1024
+
+struct reception {
+    int64_t time_ps;
+    uint64_t flow;     /* data: operation of the schedule; else the connection's key */
+    uint32_t sequence; /* data: number of the packet in its message; else its source port */
+    uint32_t port;     /* directed port whose wire it has crossed */
+    uint16_t class, ecn;
+};
+
+struct recorder {
+    uint64_t n, hash;
+    GArray *blocks;        /* uint64_t: the hash after each RECORDER_BLOCK receptions */
+    uint64_t window_first; /* number of the first reception kept */
+    uint64_t window_n;
+    GArray *window; /* struct reception */
+    /* of an engine that counts what its transmitters do; 0 otherwise */
+    int64_t n_begun, n_waiting; /* transmissions begun; packets in queues at the end */
+    int64_t n_engine_events;
+};
+
+void recorder_init(struct recorder *recorder, uint64_t window_first, uint64_t window_n);
+void recorder_clear(struct recorder *recorder);
+
+/* What there is to say of a packet that arrives now; before it is given away. */
+struct reception recorder_look(const struct packet *packet, enum packet_ecn ecn, uint32_t port,
+                               int64_t now_ps);
+
+void recorder_add(struct recorder *recorder, const struct reception *reception);
+
+#endif
