@@ -16,6 +16,7 @@ int command_check(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_params(int argc, char **argv);
 int command_compare(int argc, char **argv);
+int command_crosscheck(int argc, char **argv);
 int command_fluid(int argc, char **argv);
 int command_selftest(int argc, char **argv);
 

@@ -36,44 +36,65 @@ static GVariant *wholes(const int64_t *values, size_t n)
     return g_variant_new_fixed_array(G_VARIANT_TYPE_INT64, values, n, sizeof *values);
 }
 
+GVariant *records_flow(const struct sink_flow *flow)
+{
+    return g_variant_new(
+        "(tuusxxxxxxxxxxu@axus)", flow->flow, flow->src, flow->dst, flow->transport, flow->bytes,
+        flow->start_ps, flow->end_receiver_ps, flow->end_sender_ps, flow->ideal_ps, flow->packets,
+        flow->retransmitted_packets, flow->spurious_retransmissions, flow->timeouts,
+        flow->marked_packets, (guint32)flow->status, wholes(flow->bytes_by_plane, flow->n_planes),
+        flow->group, flow->reason ? flow->reason : "");
+}
+
 static void put_flow(void *data, const struct sink_flow *flow)
 {
-    put(data, FLOW,
-        g_variant_new("(tuusxxxxxxxxxxu@axus)", flow->flow, flow->src, flow->dst, flow->transport,
-                      flow->bytes, flow->start_ps, flow->end_receiver_ps, flow->end_sender_ps,
-                      flow->ideal_ps, flow->packets, flow->retransmitted_packets,
-                      flow->spurious_retransmissions, flow->timeouts, flow->marked_packets,
-                      (guint32)flow->status, wholes(flow->bytes_by_plane, flow->n_planes),
-                      flow->group, flow->reason ? flow->reason : ""));
+    put(data, FLOW, records_flow(flow));
+}
+
+GVariant *records_port(const struct sink_port *port)
+{
+    return g_variant_new("(uuuuuxxx@axxxxx)", port->port, port->node, port->peer, port->plane,
+                         port->tier, port->packets, port->bytes, port->marked_packets,
+                         wholes(port->dropped_packets, SINK_N_DROPS), port->max_queue_bytes,
+                         port->pauses_sent, port->pauses_received, port->paused_ps);
 }
 
 static void put_port(void *data, const struct sink_port *port)
 {
-    put(data, PORT,
-        g_variant_new("(uuuuuxxx@axxxxx)", port->port, port->node, port->peer, port->plane,
-                      port->tier, port->packets, port->bytes, port->marked_packets,
-                      wholes(port->dropped_packets, SINK_N_DROPS), port->max_queue_bytes,
-                      port->pauses_sent, port->pauses_received, port->paused_ps));
+    put(data, PORT, records_port(port));
+}
+
+GVariant *records_group(const struct sink_group *group)
+{
+    return g_variant_new(types[GROUP], group->name, group->bytes, group->n_ranks, group->factor_n,
+                         group->factor_d, group->start_ps, group->end_ps, group->n_ops,
+                         group->n_ops_done);
 }
 
 static void put_group(void *data, const struct sink_group *group)
 {
-    put(data, GROUP,
-        g_variant_new(types[GROUP], group->name, group->bytes, group->n_ranks, group->factor_n,
-                      group->factor_d, group->start_ps, group->end_ps, group->n_ops,
-                      group->n_ops_done));
+    put(data, GROUP, records_group(group));
+}
+
+GVariant *records_metric(const struct sink_metric *metric)
+{
+    return g_variant_new(types[METRIC], metric->name, metric->unit, metric->value);
 }
 
 static void put_metric(void *data, const struct sink_metric *metric)
 {
-    put(data, METRIC, g_variant_new(types[METRIC], metric->name, metric->unit, metric->value));
+    put(data, METRIC, records_metric(metric));
+}
+
+GVariant *records_series(const struct sink_series *series)
+{
+    return g_variant_new(types[SERIES], series->time_ps, series->object, series->id, series->metric,
+                         series->value, series->unit);
 }
 
 static void put_series(void *data, const struct sink_series *series)
 {
-    put(data, SERIES,
-        g_variant_new(types[SERIES], series->time_ps, series->object, series->id, series->metric,
-                      series->value, series->unit));
+    put(data, SERIES, records_series(series));
 }
 
 struct sink records_sink(FILE *stream)

@@ -16,6 +16,14 @@
 #define RECORDS_ERROR records_error_quark()
 GQuark records_error_quark(void);
 
+/* --- what a sink is told, as values: floating --- */
+
+GVariant *records_flow(const struct sink_flow *flow);
+GVariant *records_port(const struct sink_port *port);
+GVariant *records_group(const struct sink_group *group);
+GVariant *records_metric(const struct sink_metric *metric);
+GVariant *records_series(const struct sink_series *series);
+
 /* --- writing; write errors end the process by SIGPIPE or are seen at the end --- */
 
 /* Writes the version; then what the sink is told goes to `stream`. */
