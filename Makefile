@@ -25,6 +25,8 @@ NS3_OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,models/ns3/ns3c models/ns3/engine_n
 NS3_LIBS    := -lns3-point-to-point -lns3-internet -lns3-traffic-control -lns3-network -lns3-core \
                -lstdc++
 
+UNIT        += $(if $(NS3),$(patsubst %,$(BUILD)/%,$(basename $(wildcard tests/xval/*.c tests/xval/*.cc))))
+
 CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPTIMISE) -g -fno-omit-frame-pointer -ffp-contract=off \
            -Wall -Wextra -Wshadow -Wconversion -Werror $(SANITIZE)
 INCLUDE  = -I. $(shell pkg-config --cflags glib-2.0 gio-2.0 gsl)
@@ -82,6 +84,12 @@ $(BUILD)/tests/%: tests/%.c $(LIBRARY) $(have-deps)
 	@mkdir -p $(@D)
 	@echo "  test     $<"
 	$(Q)$(CC) $(CFLAGS) $(INCLUDE) -MMD -MP -o $@ $< $(LIBRARY) $(LIBS) $(if $(findstring bench,$@),,-lcmocka)
+
+# against ns-3 itself; none of these needs weft
+$(BUILD)/tests/xval/%: tests/xval/%.c $(BUILD)/obj/models/ns3/ns3c.o
+	@mkdir -p $(@D)
+	@echo "  test     $<"
+	$(Q)$(CC) $(CFLAGS) -I. -MMD -MP -o $@ $^ -lcmocka -lm $(NS3_LIBS)
 
 unit: $(UNIT)
 

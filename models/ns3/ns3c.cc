@@ -23,7 +23,6 @@
 #include "ns3/socket.h"
 #include "ns3/traffic-control-layer.h"
 #include "ns3/udp-header.h"
-#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <deque>
@@ -46,7 +45,6 @@ constexpr int64_t PPP_BYTES = 2, IP_BYTES = 20, UDP_BYTES = 8;
 constexpr int64_t MOST_PACKET = 1 << 30, MOST_IP_PACKET = 65535;
 constexpr int64_t MOST_RATE = INT64_C(1000000000000000), MOST_DELAY = INT64_MAX / 4;
 constexpr int64_t NO_LIMIT = UINT32_MAX;
-constexpr uint64_t FNV_START = UINT64_C(14695981039346656037), FNV_STEP = UINT64_C(1099511628211);
 
 class wire_channel;
 class marking_queue;
@@ -77,8 +75,8 @@ struct session {
     std::vector<bool> up;                    /* by link */
     std::unordered_map<uint32_t, int> owner; /* address -> node */
     bool running = false;
-    int64_t until = INT64_MAX; /* of the last run */
-    int arriving = -1;         /* direction of the packet that a node is handling */
+    EventId limit;     /* ends the run */
+    int arriving = -1; /* direction of the packet that a node is handling */
 
     ns3c_choose *choose = nullptr;
     ns3c_admit *admit = nullptr;
@@ -417,15 +415,20 @@ void transmission_ends(int number, Ptr<const Packet>)
 
 /* --- forwarding ------------------------------------------------------------------------------- */
 
+/* SplitMix64's finaliser (Steele, Lea, Flood, OOPSLA 2014). */
+uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
 uint32_t default_choice(int node, const ns3c_packet &packet, uint32_t n)
 {
-    uint64_t hash = FNV_START;
+    uint64_t hash = mix(static_cast<uint64_t>(node) << 32 | packet.source_port);
 
-    for (uint64_t word :
-         {static_cast<uint64_t>(node), static_cast<uint64_t>(packet.source),
-          static_cast<uint64_t>(packet.destination), static_cast<uint64_t>(packet.source_port)})
-        hash = (hash ^ word) * FNV_STEP;
-    return static_cast<uint32_t>((hash >> 32) % n);
+    hash = mix(hash ^ (static_cast<uint64_t>(packet.source) << 32 | packet.destination));
+    return static_cast<uint32_t>(hash % n);
 }
 
 /* The device by which the node sends it on; below 0: it has no way there. */
@@ -693,10 +696,15 @@ void send_ip(int device, const carried_tag &tag, const Ptr<Packet> &packet)
         table_routing::route_by(device, from.address, tag.packet.destination));
 }
 
-/* Simulator::Now() is a picosecond late after a run that ended by its limit. */
-int64_t now_ps()
+/* The run's last instant has begun: goes behind all that happens in it, then ends the run. */
+void end_run(uint64_t n_before)
 {
-    return std::min(Simulator::Now().GetTimeStep(), run->until);
+    uint64_t n_events = Simulator::GetEventCount();
+
+    if (n_events == n_before + 1)
+        Simulator::Stop();
+    else
+        run->limit = Simulator::ScheduleNow(&end_run, n_events);
 }
 
 } // namespace
@@ -963,7 +971,7 @@ int ns3c_release(int device)
 
 int64_t ns3c_now(void)
 {
-    return guarded("ns3c_now", [] { return now_ps(); });
+    return guarded("ns3c_now", [] { return Simulator::Now().GetTimeStep(); });
 }
 
 int ns3c_schedule(int64_t delay_ps, ns3c_event *event, void *data)
@@ -972,10 +980,7 @@ int ns3c_schedule(int64_t delay_ps, ns3c_event *event, void *data)
         RETURN_IF(check_range("ns3c_schedule", "delay", delay_ps, 0, MOST_DELAY));
         if (!event)
             return fail(NS3C_ARGUMENT, "ns3c_schedule: no function");
-        int64_t wait = std::max(delay_ps - (Simulator::Now().GetTimeStep() - now_ps()),
-                                static_cast<int64_t>(0));
-
-        Simulator::Schedule(TimeStep(static_cast<uint64_t>(wait)), [=] { event(data); });
+        Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay_ps)), [=] { event(data); });
         return static_cast<int>(NS3C_DONE);
     }));
 }
@@ -983,20 +988,17 @@ int ns3c_schedule(int64_t delay_ps, ns3c_event *event, void *data)
 int ns3c_run(int64_t until_ps)
 {
     int status = static_cast<int>(guarded("ns3c_run", [=] {
+        int64_t now = Simulator::Now().GetTimeStep();
+
         if (run->running)
             return fail(NS3C_STATE, "ns3c_run: the run is going on");
-        RETURN_IF(check_range("ns3c_run", "end", until_ps, now_ps(), INT64_MAX));
-        EventId limit;
-
+        RETURN_IF(check_range("ns3c_run", "end", until_ps, now, INT64_MAX));
         run->running = true;
-        run->until = INT64_MAX;
         if (until_ps < INT64_MAX)
-            limit = Simulator::Schedule(
-                TimeStep(static_cast<uint64_t>(until_ps + 1 - Simulator::Now().GetTimeStep())),
-                [] { Simulator::Stop(); });
-        run->until = until_ps;
+            run->limit = Simulator::Schedule(TimeStep(static_cast<uint64_t>(until_ps - now)),
+                                             &end_run, UINT64_MAX - 1);
         Simulator::Run();
-        limit.Cancel();
+        run->limit.Cancel();
         return static_cast<int>(NS3C_DONE);
     }));
 

@@ -167,7 +167,10 @@ typedef void ns3c_event(void *data);
 /* Calls `event` after `delay_ps`, behind all that is planned for that instant by now. */
 int ns3c_schedule(int64_t delay_ps, ns3c_event *event, void *data);
 
-/* Up to and including `until_ps`, or until nothing is left, or ns3c_stop(); may be called again. */
+/*
+ * Up to and including `until_ps`, where the clock then stands, or INT64_MAX: until nothing is left;
+ * or until ns3c_stop(). May be called again.
+ */
 int ns3c_run(int64_t until_ps);
 /* No further event after this one. */
 int ns3c_stop(void);

@@ -304,7 +304,7 @@ static gboolean check_version(GVariant *value, GError **error)
     g_variant_get(value, "(&s)", &version);
     if (strcmp(version, version_text()) == 0)
         return TRUE;
-    g_set_error(error, RECORDS_ERROR, 0, "it is of version %s, and this is %s: make both", version,
+    g_set_error(error, RECORDS_ERROR, 0, "its version is %s, and this is %s: make both", version,
                 version_text());
     return FALSE;
 }
@@ -340,7 +340,7 @@ gboolean records_read(struct records_reader *reader, GInputStream *stream,
         g_autoptr(GVariant) value = next_record(stream, &kind);
 
         if (!value || first != (kind == VERSION)) {
-            g_set_error(error, RECORDS_ERROR, 1, "it has broken off");
+            g_set_error(error, RECORDS_ERROR, 1, "its records have broken off");
             return FALSE;
         }
         if (first && !check_version(value, error))
