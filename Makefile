@@ -25,7 +25,7 @@ NS3_OBJECTS := $(patsubst %,$(BUILD)/obj/%.o,models/ns3/ns3c models/ns3/engine_n
 NS3_LIBS    := -lns3-point-to-point -lns3-internet -lns3-traffic-control -lns3-network -lns3-core \
                -lstdc++
 
-UNIT        += $(if $(NS3),$(patsubst %,$(BUILD)/%,$(basename $(wildcard tests/xval/*.c tests/xval/*.cc))))
+XVAL        := $(if $(NS3),$(patsubst %.c,$(BUILD)/%,$(wildcard tests/xval/*.c)))
 
 CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPTIMISE) -g -fno-omit-frame-pointer -ffp-contract=off \
            -Wall -Wextra -Wshadow -Wconversion -Werror $(SANITIZE)
@@ -85,13 +85,14 @@ $(BUILD)/tests/%: tests/%.c $(LIBRARY) $(have-deps)
 	@echo "  test     $<"
 	$(Q)$(CC) $(CFLAGS) $(INCLUDE) -MMD -MP -o $@ $< $(LIBRARY) $(LIBS) $(if $(findstring bench,$@),,-lcmocka)
 
-# against ns-3 itself; none of these needs weft
-$(BUILD)/tests/xval/%: tests/xval/%.c $(BUILD)/obj/models/ns3/ns3c.o
+# against ns-3 itself
+XVAL_OBJECTS := $(patsubst %.cc,$(BUILD)/obj/%.o,$(wildcard tests/xval/*.cc)) $(BUILD)/obj/models/ns3/ns3c.o
+$(XVAL): $(BUILD)/tests/xval/%: tests/xval/%.c $(XVAL_OBJECTS) $(LIBRARY)
 	@mkdir -p $(@D)
 	@echo "  test     $<"
-	$(Q)$(CC) $(CFLAGS) -I. -MMD -MP -o $@ $^ -lcmocka -lm $(NS3_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(INCLUDE) -MMD -MP -o $@ $< $(XVAL_OBJECTS) $(LIBRARY) $(LIBS) -lcmocka $(NS3_LIBS)
 
-unit: $(UNIT)
+unit: $(UNIT) $(XVAL)
 
 # from a fresh clone in one command: so it builds on all cores by itself
 parallel = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -153,4 +154,4 @@ clean:
 
 FORCE:
 .PHONY: all deps test-deps unit compare figures test asan bench docs install uninstall format clean FORCE
--include $(OBJECTS:.o=.d) $(NS3_OBJECTS:.o=.d) $(UNIT:=.d)
+-include $(OBJECTS:.o=.d) $(NS3_OBJECTS:.o=.d) $(XVAL_OBJECTS:.o=.d) $(XVAL:=.d) $(UNIT:=.d)
