@@ -23,7 +23,7 @@
 
 #define N_SEEDS      30
 #define PACKET_BYTES 1000
-#define N_PACKETS    20000
+#define N_PACKETS    10000
 
 /* |mean| of the differences in units of its standard error. */
 static double sigmas(const double *differences)
