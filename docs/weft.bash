@@ -87,7 +87,7 @@ _weft() {
             ;;
         params)
             mapfile -t COMPREPLY < <(compgen -W "$(_weft_names topologies workloads transports) \
-                scenario run queue route loss host hosts" -- "$cur")
+                scenario run queue route loss faults host hosts fault" -- "$cur")
             ;;
         esac
         ;;

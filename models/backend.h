@@ -8,6 +8,7 @@
 #define WEFT_MODELS_BACKEND_H
 
 #include "models/transport.h"
+#include "sim/core/fault.h"
 #include "sim/core/graph.h"
 #include "sim/core/schedule.h"
 #include "sim/core/sink.h"
@@ -60,6 +61,13 @@ struct loss_config {
     char *drop_file;                                 /* CSV of packets to lose; "": none */
 };
 
+/* [faults]: how switches take links that fail. */
+struct faults_config {
+    char *file;               /* CSV of faults; "": none */
+    int64_t convergence_time; /* from a change to new routes; PARAM_AUTO: never */
+    int64_t rehash;           /* 0 modulo, 1 resilient */
+};
+
 /* [host]: NIC and node. */
 struct host_config {
     int64_t clock_drift; /* ratio; each NIC's clock is slow by a uniform draw from 0 to this */
@@ -75,6 +83,7 @@ struct model_config {
     struct pfc_config pfc;
     struct route_config route;
     struct loss_config loss;
+    struct faults_config faults;
     struct host_config host;
 };
 
@@ -110,6 +119,7 @@ struct backend_run {
     const struct model_config *model;
     const struct transport_profile *profiles; /* one for each of schedule->profiles, same order */
     const struct host_setting *const *hosts;  /* by host, NULL: of no group; NULL: no groups */
+    const struct fault_list *faults;          /* NULL: none */
     uint64_t seed;
     int64_t end_ps; /* the run stops here at the latest */
     /* records of type series: at which step (0: none) and of what (models/series.h) */

@@ -135,6 +135,22 @@ static const struct param loss_params[] = {
     PARAM_END,
 };
 
+static const struct param faults_params[] = {
+    PARAM(TEXT, struct faults_config, file, "", NULL, NULL, NULL,
+          "CSV file time,object,change and, optionally, until: what happens to links in the run, "
+          "beside the [fault:NAME] groups.",
+          "our choice: none"),
+    PARAM(TIME, struct faults_config, convergence_time, "1ms", NULL, NULL, "never",
+          "From a link going down or coming back to every switch having new shortest paths.",
+          "our choice: between a fail-over in hardware (microseconds) and a routing protocol's "
+          "(SOURCES.md 4.1: a port's failure told to peers takes seconds)"),
+    PARAM(CHOICE, struct faults_config, rehash, "modulo", NULL, NULL, "modulo|resilient",
+          "What new paths do to flows on those that stay: each chooses anew among as many ports as "
+          "are left, or only the flows of dead ports move.",
+          "our choice: the plain hash; RFC 2992, 2 on modulo and its disruption"),
+    PARAM_END,
+};
+
 static const struct param host_params[] = {
     PARAM(
         RATIO, struct host_config, clock_drift, "0", "0", "0.001", NULL,
@@ -169,6 +185,8 @@ const struct model_group model_groups[] = {
     {"route", "Choice among equal-cost ports.", route_params, offsetof(struct model_config, route)},
     {"loss", "Loss on the wires: random, in bursts, by a list.", loss_params,
      offsetof(struct model_config, loss)},
+    {"faults", "What switches make of links that fail during a run.", faults_params,
+     offsetof(struct model_config, faults)},
     {"host", "NICs and what a host does around its messages.", host_params,
      offsetof(struct model_config, host)},
     {NULL, NULL, NULL, 0},

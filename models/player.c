@@ -24,6 +24,7 @@ struct played { /* a message and what the player knows of it */
     struct player *player;
     struct schedule_op op;
     int64_t ideal_ps;
+    uint8_t reach; /* enum graph_reach */
     bool reported;
     int64_t planes[];
 };
@@ -223,8 +224,9 @@ static struct connection *connect(struct player *player, const struct link_key *
 /* --- messages ------------------------------------------------------------------------------------
  */
 
+/* Sets `reach` too. */
 static int64_t ideal_of(const struct player *player, const struct connection *connection,
-                        int64_t bytes)
+                        int64_t bytes, uint8_t *reach)
 {
     const struct graph *graph = player->run->graph;
     const struct transport_common *common = connection->config;
@@ -236,6 +238,7 @@ static int64_t ideal_of(const struct player *player, const struct connection *co
         if (!ideal_path_find(player->route, connection->src->nics[nic].port,
                              graph->first_port[connection->dst->number] + nic, &paths[nic]))
             return SINK_NEVER;
+    *reach = paths[0].reach;
     return ideal_spread_ps(paths, n_paths, n, common->payload + common->header,
                            bytes - (n - 1) * common->payload + common->header);
 }
@@ -254,7 +257,7 @@ static void post(struct player *player, uint64_t index, const struct schedule_op
 
     played->player = player;
     played->op = *op;
-    played->ideal_ps = ideal_of(player, connection, op->bytes);
+    played->ideal_ps = ideal_of(player, connection, op->bytes, &played->reach);
     played->message = (struct message){.connection = connection,
                                        .op = index,
                                        .bytes = op->bytes,
@@ -284,6 +287,7 @@ static void report_flow(struct player *player, struct played *played)
                              .end_receiver_ps = message->end_receiver_ps,
                              .end_sender_ps = message->end_sender_ps,
                              .ideal_ps = played->ideal_ps,
+                             .reach = played->reach,
                              .packets = message->packets,
                              .retransmitted_packets = message->retransmitted_packets,
                              .spurious_retransmissions = message->spurious_retransmissions,
@@ -636,6 +640,7 @@ static void report_unstarted(struct player *player, struct backend_result *resul
                                  .end_receiver_ps = SINK_NEVER,
                                  .end_sender_ps = SINK_NEVER,
                                  .ideal_ps = SINK_NEVER,
+                                 .reach = SINK_REACH_UNKNOWN,
                                  .status = SINK_UNFINISHED,
                                  .n_planes = player->run->graph->n_planes,
                                  .bytes_by_plane = planes,

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define FAULTS_PRINTED 20
+
 static void print_quantity(const char *before, enum units_kind kind, double value)
 {
     g_autofree char *text = units_display(kind, value);
@@ -144,6 +146,28 @@ static void print_transports(const struct experiment *experiment, const struct s
     printf(" a host\n");
 }
 
+static void print_faults(const struct experiment *experiment)
+{
+    const struct fault_list *list = &experiment->build.faults;
+    const struct faults_config *config = &experiment->scenario->model.faults;
+    g_autofree char *time = config->convergence_time == PARAM_AUTO
+                                ? g_strdup("never")
+                                : units_format(UNITS_TIME, config->convergence_time);
+
+    for (guint i = 0; i < MIN(list->faults->len, FAULTS_PRINTED); i++) {
+        g_autofree char *text = fault_describe(fault_at(list, i));
+
+        printf("fault       %s: %s\n", fault_at(list, i)->name, text);
+    }
+    if (list->faults->len > FAULTS_PRINTED)
+        printf("fault       ... and %u more\n", list->faults->len - FAULTS_PRINTED);
+    if (list->faults->len > 0)
+        printf("            new routes after %s%s\n", time,
+               config->convergence_time == PARAM_AUTO ? ""
+               : config->rehash                       ? ", flows on live ports stay"
+                                                      : ", all flows choose anew");
+}
+
 static void print_count(const char *before, double count, const char *after)
 {
     printf(count < 1e6 ? "%s%.0f%s" : "%s%.3g M%s", before, count < 1e6 ? count : count / 1e6,
@@ -169,6 +193,7 @@ static void print_check(const struct experiment *experiment)
     print_fabric(experiment, &survey);
     print_traffic(experiment, &survey);
     print_transports(experiment, &survey);
+    print_faults(experiment);
     print_need(&survey);
     for (guint i = 0; i < experiment->build.notes->len; i++)
         printf("note        %s\n", (char *)g_ptr_array_index(experiment->build.notes, i));

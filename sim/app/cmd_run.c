@@ -66,6 +66,31 @@ static void print_head(const struct run *run)
     printf("; seed %" G_GINT64_FORMAT "\n", scenario->run.seed);
 }
 
+/* Of a contest: when its flows had their fair shares. */
+static void print_fairness(const struct summary *summary, const char *group)
+{
+    static const struct {
+        const char *label, *metric;
+    } times[] = {{"fair after ", "goodput_fair"},
+                 {", for good after ", "goodput_settled"},
+                 {"; windows or rates settled after ", "allowance_settled"}};
+    g_autofree char *jain = g_strdup_printf("group_%s_jain_mean", group);
+
+    if (!summary_text(summary, jain))
+        return;
+    printf("fairness    %s: goodput ", group);
+    for (size_t i = 0; i < G_N_ELEMENTS(times); i++) {
+        g_autofree char *time = g_strdup_printf("group_%s_%s", group, times[i].metric);
+        g_autofree char *ratio = g_strdup_printf("%s_base_rtts", time);
+        double wait_ps = summary_value(summary, time);
+
+        print_quantity(times[i].label, UNITS_TIME, wait_ps);
+        if (wait_ps == wait_ps)
+            printf(" (%.1f base RTTs)", summary_value(summary, ratio));
+    }
+    printf("; Jain's index %.3f\n", summary_value(summary, jain));
+}
+
 static void print_groups(const struct summary *summary)
 {
     for (guint i = 0; i < summary->groups->len; i++) {
@@ -79,6 +104,7 @@ static void print_groups(const struct summary *summary)
         printf("%-11s %s over %u ranks", group->name, bytes, group->n_ranks);
         if (group->end_ps < 0) {
             printf(": UNFINISHED\n");
+            print_fairness(summary, group->name);
             continue;
         }
         print_quantity(": ", UNITS_TIME, (double)(group->end_ps - group->start_ps));
@@ -86,6 +112,7 @@ static void print_groups(const struct summary *summary)
         if (group->factor_n > 0)
             print_quantity(", busbw ", UNITS_RATE, summary_busbw_bps(group));
         printf("\n");
+        print_fairness(summary, group->name);
     }
 }
 

@@ -122,11 +122,21 @@ static GPtrArray *open_layer(struct scenario *scenario)
 /* Groups that belong to `compare`: kept as they are. */
 static const char *const raw_groups[] = {"compare", "case:", "variant:", "curve:"};
 
+/* "hosts:NAME" and its like. */
+static bool is_named_group(const char *group)
+{
+    static const char *const prefixes[] = {"transport:", "workload:", "hosts:", "fault:"};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++)
+        if (g_str_has_prefix(group, prefixes[i]) && group[strlen(prefixes[i])])
+            return true;
+    return false;
+}
+
 static bool group_is_known(const char *group)
 {
     if (strcmp(group, "scenario") == 0 || strcmp(group, "run") == 0 || kinds_seam(group) ||
-        (g_str_has_prefix(group, "transport:") && group[strlen("transport:")]) ||
-        (g_str_has_prefix(group, "hosts:") && group[strlen("hosts:")]))
+        is_named_group(group))
         return true;
     for (int i = 0; model_groups[i].name; i++)
         if (strcmp(group, model_groups[i].name) == 0)
@@ -172,7 +182,7 @@ static gboolean check_group(const struct scenario_entry *entry, GError **error)
 
         scenario_entry_error(entry, error,
                              "there is no group [%s]; there are [%s], "
-                             "[transport:NAME] and [hosts:NAME]",
+                             "[transport:NAME], [workload:NAME], [hosts:NAME] and [fault:NAME]",
                              entry->group, all);
     }
     return FALSE;

@@ -45,6 +45,25 @@ struct scenario_hosts {
 };
 extern const struct param scenario_hosts_params[];
 
+/* [fault:NAME] */
+struct scenario_fault {
+    char *name;
+    /* the group's keys; scenario_fault_params */
+    struct scenario_fault_config {
+        char *object, *change;
+        int64_t at, until; /* PARAM_AUTO: for good */
+        int64_t flap_period, flap_time, flap_count;
+    } config;
+};
+extern const struct param scenario_fault_params[];
+
+/* [workload:NAME]: traffic beside that of [workload] */
+struct scenario_workload {
+    char *name;
+    const struct workload_ops *ops;
+    void *config;
+};
+
 /* One "key = value" as somebody wrote it; immutable, shared by copies of the scenario. */
 struct scenario_entry {
     const char *group, *key, *value;
@@ -60,9 +79,11 @@ struct scenario {
     void *topology_config;
     const struct workload_ops *workload;
     void *workload_config;
+    GPtrArray *beside; /* struct scenario_workload *, in order of appearance */
     struct model_config model;
     GPtrArray *profiles; /* struct transport_profile *; [0] is [transport], its name is "" */
     GPtrArray *hosts;    /* struct scenario_hosts *, in order of appearance */
+    GPtrArray *faults;   /* struct scenario_fault *, in order of appearance */
     /* as read */
     char *name;        /* of the first file loaded by scenario_load(), without folder and .ini */
     GPtrArray *layers; /* GPtrArray * of struct scenario_entry * */

@@ -95,6 +95,16 @@ static void add_hosts(GString *text, const struct scenario *scenario, const char
     }
 }
 
+static void add_faults(GString *text, const struct scenario *scenario, const char *folder)
+{
+    for (guint i = 0; i < scenario->faults->len; i++) {
+        const struct scenario_fault *fault = g_ptr_array_index(scenario->faults, i);
+
+        g_string_append_printf(text, "\n[fault:%s]\n", fault->name);
+        add_values(text, scenario_fault_params, &fault->config, folder);
+    }
+}
+
 char *scenario_text(const struct scenario *scenario, const char *folder)
 {
     GString *text = g_string_new("# A resolved scenario: every value, no base. Reading it back "
@@ -106,12 +116,20 @@ char *scenario_text(const struct scenario *scenario, const char *folder)
              scenario->topology_config, folder);
     add_kind(text, "workload", "kind", scenario->workload->name, scenario->workload->params,
              scenario->workload_config, folder);
+    for (guint i = 0; i < scenario->beside->len; i++) {
+        const struct scenario_workload *workload = g_ptr_array_index(scenario->beside, i);
+        g_autofree char *group = g_strdup_printf("workload:%s", workload->name);
+
+        add_kind(text, group, "kind", workload->ops->name, workload->ops->params, workload->config,
+                 folder);
+    }
     add_profiles(text, scenario, folder);
     for (const struct model_group *group = model_groups; group->name; group++) {
         g_string_append_printf(text, "\n[%s]\n", group->name);
         add_values(text, group->params, (const char *)&scenario->model + group->offset, folder);
     }
     add_hosts(text, scenario, folder);
+    add_faults(text, scenario, folder);
     return g_string_free(text, FALSE);
 }
 

@@ -9,6 +9,7 @@
 #define WEFT_SIM_APP_SUMMARY_H
 
 #include "models/backend.h"
+#include "sim/app/split.h"
 
 struct summary_row {
     char *metric, *unit;
@@ -26,11 +27,12 @@ struct summary_load {
 struct summary {
     GArray *rows; /* struct summary_row, after summary_finish() */
     /* gathered */
-    GArray *completion_ps; /* int64_t, one a finished flow */
-    GArray *groups;        /* struct sink_group, names owned */
-    GArray *metrics;       /* struct summary_row, from the sink */
-    int64_t n_flows[3];    /* by enum sink_status */
-    int64_t n_fast;        /* slowdown < 1 */
+    GArray *completion_ps;            /* int64_t, one a finished flow */
+    GArray *groups;                   /* struct sink_group, names owned */
+    struct split transports, reaches; /* the flows by class */
+    GArray *metrics;                  /* struct summary_row, from the sink */
+    int64_t n_flows[3];               /* by enum sink_status */
+    int64_t n_fast;                   /* slowdown < 1 */
     int64_t packets, retransmitted_packets, spurious_retransmissions, timeouts, marked_packets;
     int64_t delivered_bytes, offered_bytes; /* payload; of all flows seen */
     int64_t start_ps, end_ps;               /* first start, last end at a receiver; or SINK_NEVER */

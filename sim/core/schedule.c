@@ -128,7 +128,11 @@ void schedule_set_source(struct schedule *schedule, const struct schedule_source
 uint32_t schedule_add_group(struct schedule *schedule, const char *name, int64_t bytes,
                             uint32_t n_ranks, int64_t factor_n, int64_t factor_d)
 {
-    struct schedule_group group = {g_strdup(name), bytes, n_ranks, factor_n, factor_d, 0};
+    struct schedule_group group = {.name = g_strdup(name),
+                                   .bytes = bytes,
+                                   .n_ranks = n_ranks,
+                                   .factor_n = factor_n,
+                                   .factor_d = factor_d};
 
     g_array_append_val(schedule->groups, group);
     return schedule->groups->len - 1;
@@ -148,6 +152,54 @@ uint32_t schedule_profile(struct schedule *schedule, const char *name)
             return i;
     g_ptr_array_add(schedule->profiles, g_strdup(name));
     return schedule->profiles->len - 1;
+}
+
+/* The groups of `from` in `into`: number there = number here + what is returned. */
+static uint32_t append_groups(struct schedule *into, const struct schedule *from)
+{
+    uint32_t first = into->groups->len;
+
+    for (uint32_t i = 0; i < from->groups->len; i++) {
+        struct schedule_group group = *schedule_group(from, i);
+
+        group.name = g_strdup(group.name);
+        group.n_ops = 0; /* counted as operations are added */
+        g_array_append_val(into->groups, group);
+    }
+    return first;
+}
+
+static void append_op(struct schedule *into, const struct schedule *from, uint64_t index,
+                      uint32_t first_rank, uint32_t first_group, uint32_t rest)
+{
+    struct schedule_op op;
+
+    schedule_op(from, index, &op);
+    op.rank += first_rank;
+    op.peer += op.kind == SCHEDULE_MESSAGE ? first_rank : 0;
+    if (op.group == SCHEDULE_NO_GROUP && rest != SCHEDULE_NO_GROUP && op.kind == SCHEDULE_MESSAGE)
+        schedule_group(into, rest)->bytes += op.bytes;
+    op.group = op.group == SCHEDULE_NO_GROUP ? rest : op.group + first_group;
+    op.profile = schedule_profile(into, g_ptr_array_index(from->profiles, op.profile));
+    schedule_add_op(into, &op);
+}
+
+void schedule_append(struct schedule *into, const struct schedule *from, uint32_t first_rank,
+                     const char *name)
+{
+    uint64_t first_op = into->n_ops, next;
+    uint32_t first_group = append_groups(into, from);
+    uint32_t rest =
+        name ? schedule_add_group(into, name, 0, from->n_ranks, 0, 1) : SCHEDULE_NO_GROUP;
+    enum schedule_when when;
+
+    assert(into->store && first_rank + from->n_ranks <= into->n_ranks);
+    memcpy(into->rank_host + first_rank, from->rank_host, from->n_ranks * sizeof(uint32_t));
+    for (uint64_t i = 0; i < from->n_ops; i++)
+        append_op(into, from, i, first_rank, first_group, rest);
+    for (uint64_t i = 0; i < from->n_ops; i++) /* n_needed came with the operation */
+        for (uint32_t k = 0; (next = schedule_successor(from, i, k, &when)) != SCHEDULE_NONE; k++)
+            schedule_add_edge(into, first_op + i, first_op + next, when, true);
 }
 
 static gboolean check_op(const struct schedule *schedule, uint64_t index, GError **error)

@@ -62,6 +62,7 @@ struct schedule_group {
     uint32_t n_ranks;
     int64_t factor_n, factor_d; /* 0 / 1 where busbw has no meaning */
     uint64_t n_ops; /* operations that belong to it; all must end for the group to end */
+    bool contest;   /* its messages compete for one receiver: how fairly they share is measured */
 };
 
 struct schedule {
@@ -102,6 +103,14 @@ struct schedule_group *schedule_group(const struct schedule *schedule, uint32_t 
 
 /* The number of the profile called `name`, added if new; NULL or "" is the default, 0. */
 uint32_t schedule_profile(struct schedule *schedule, const char *name);
+
+/*
+ * Adds all of `from`, which is finished, to `into`, which is stored and is not: its ranks come to
+ * be `first_rank` and up, whose hosts are set here. What belongs to no group there goes into a
+ * group called `name`, if that is not NULL.
+ */
+void schedule_append(struct schedule *into, const struct schedule *from, uint32_t first_rank,
+                     const char *name);
 
 /* Sorts edges, finds roots, and checks ranks, hosts (n_hosts) and sizes; the error names the op. */
 gboolean schedule_finish(struct schedule *schedule, uint32_t n_hosts, GError **error);
