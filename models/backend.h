@@ -66,6 +66,7 @@ struct faults_config {
     char *file;               /* CSV of faults; "": none */
     int64_t convergence_time; /* from a change to new routes; PARAM_AUTO: never */
     int64_t rehash;           /* 0 modulo, 1 resilient */
+    int64_t window;           /* of the sliding average by which recovery is measured */
 };
 
 /* [host]: NIC and node. */

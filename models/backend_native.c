@@ -8,6 +8,7 @@
 #include "models/fabric.h"
 #include "models/host.h"
 #include "models/player.h"
+#include "models/recovery.h"
 #include "models/series.h"
 
 #define EVENTS_BETWEEN_PROGRESS 32768
@@ -122,6 +123,12 @@ static void report_buffers(const struct fabric *fabric, const struct balance *ba
 
         report_metric(sink, name, "packets", (double)balance->dropped[cause]);
     }
+    for (int class = 0; class < PACKET_N_CLASSES; class ++) {
+        static const char *const names[] = {"dropped_data", "dropped_ack", "dropped_control",
+                                            "dropped_pfc"};
+
+        report_metric(sink, names[class], "packets", (double)fabric->n_dropped_class[class]);
+    }
     for (uint32_t i = 0; i < graph->n_nodes - graph->n_hosts; i++)
         most = MAX(most, fabric->switches[i].buffer.max_used_bytes);
     report_metric(sink, "max_switch_buffer", "bytes", (double)most);
@@ -179,17 +186,23 @@ static bool run_until(struct fabric *fabric, struct player *player, const struct
     return true;
 }
 
-/* Runs to the end of the run, of work or of events, and looks for series in between. */
-static bool run_events(struct fabric *fabric, struct player *player, struct series *series)
+/* Runs to the end of the run, of work or of events, and looks for series and faults in between. */
+static bool run_events(struct fabric *fabric, struct player *player, struct series *series,
+                       struct recovery *recovery)
 {
     const struct backend_run *run = series->run;
 
-    while (series->next_ps < run->end_ps) {
-        if (!run_until(fabric, player, run, series->next_ps))
+    while (MIN(series->next_ps, recovery->next_ps) < run->end_ps) {
+        int64_t look_ps = MIN(series->next_ps, recovery->next_ps);
+
+        if (!run_until(fabric, player, run, look_ps))
             return false;
         if (player->over || fabric->driver->is_over(fabric))
             return true;
-        series_step(series);
+        if (series->next_ps == look_ps)
+            series_step(series);
+        if (recovery->next_ps == look_ps)
+            recovery_step(recovery);
     }
     return run_until(fabric, player, run, run->end_ps);
 }
@@ -229,6 +242,7 @@ gboolean backend_play(const struct fabric_driver *driver, const struct backend_r
     struct fabric fabric;
     struct player player;
     struct series series;
+    struct recovery recovery;
     gboolean playable;
 
     *result = (struct backend_result){.waits = g_ptr_array_new_with_free_func(g_free),
@@ -239,9 +253,10 @@ gboolean backend_play(const struct fabric_driver *driver, const struct backend_r
         return FALSE;
     }
     host_init_all(&fabric.engine);
-    player_init(&player, &fabric.engine, run, sink, &fabric.route);
+    player_init(&player, &fabric.engine, run, sink, faults_plan(&fabric));
     series_init(&series, run, &fabric, &player, sink);
-    bool whole = run_events(&fabric, &player, &series);
+    recovery_init(&recovery, run, &fabric.engine);
+    bool whole = run_events(&fabric, &player, &series, &recovery);
 
     series_finish(&series);
     series_clear(&series);
@@ -252,6 +267,9 @@ gboolean backend_play(const struct fabric_driver *driver, const struct backend_r
         g_propagate_error(error, g_steal_pointer(&fabric.error));
     else
         finish(&fabric, &player, sink, !whole, result, error);
+    if (playable)
+        recovery_report(&recovery, result->outcome == BACKEND_FINISHED, sink);
+    recovery_clear(&recovery);
     player_clear(&player);
     host_clear_all(&fabric.engine);
     fabric_clear(&fabric);

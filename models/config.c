@@ -148,6 +148,9 @@ static const struct param faults_params[] = {
           "What new paths do to flows on those that stay: each chooses anew among as many ports as "
           "are left, or only the flows of dead ports move.",
           "our choice: the plain hash; RFC 2992, 2 on modulo and its disruption"),
+    PARAM(TIME, struct faults_config, window, "500us", "50ps", "10s", NULL,
+          "Over which goodput is averaged to tell whether traffic has recovered.",
+          "our choice: fifty round trips of 10 us, so that 1 % is more than chance"),
     PARAM_END,
 };
 

@@ -126,9 +126,7 @@ static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
     port->peer = graph_port_peer(graph, number);
     port->peer_is_switch = peer->is_switch;
     port->from_host = !graph->nodes[graph_port_node(graph, number)].is_switch;
-    port->rate_bps = link->rate_bps;
-    port->ps_per_byte =
-        INT64_C(8000000000000) % link->rate_bps == 0 ? INT64_C(8000000000000) / link->rate_bps : 0;
+    port_take_rate(port, link->rate_bps);
     port->delay_ps = link->delay_ps + (peer->is_switch ? peer->latency_ps : 0);
     port->limit_bytes = queue ? queue : fabric->model->queue.limit;
     port->markable_ecn =
@@ -219,7 +217,7 @@ gboolean fabric_init(struct fabric *fabric, const struct backend_run *run,
     for (uint32_t index = 0; index < graph->n_nodes - graph->n_hosts; index++)
         switch_init(fabric, index, run->seed);
     buffers_init(fabric);
-    return TRUE;
+    return faults_init(fabric, error);
 }
 
 void fabric_clear(struct fabric *fabric)
@@ -227,6 +225,7 @@ void fabric_clear(struct fabric *fabric)
     if (fabric->driver->end)
         fabric->driver->end(fabric);
     g_clear_error(&fabric->error);
+    faults_clear(fabric);
     for (uint32_t number = 0; fabric->ports && number < fabric->n_ports; number++) {
         fabric->form->clear(&fabric->ports[number]);
         g_free(fabric->ports[number].loss);

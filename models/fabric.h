@@ -9,6 +9,7 @@
 #define WEFT_MODELS_FABRIC_H
 
 #include "models/buffer.h"
+#include "models/faults.h"
 #include "models/pfc.h"
 #include "models/port.h"
 #include "models/queue.h"
@@ -53,6 +54,7 @@ struct fabric {
     struct queue_rule queue_rule;
     const struct route_ops *choice;
     uint64_t n_hops;
+    int64_t n_dropped_class[PACKET_N_CLASSES];
     /* of the form `priority` */
     const struct buffer_ops *buffer;
     struct buffer_rule buffer_rule;
@@ -62,6 +64,7 @@ struct fabric {
     int64_t frame_bytes;     /* the largest packet of the run's transports */
     uint64_t n_pauses;       /* pause frames among the hops */
     struct drop_list *drops; /* NULL: none; owned */
+    struct faults faults;
     const struct fabric_driver *driver;
     void *driver_state; /* the driver's own */
     GError *error;      /* the driver's: the run cannot go on */

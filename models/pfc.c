@@ -375,7 +375,12 @@ static void take_effect(struct event_queue *queue, struct event *event)
     struct port *port = lanes->port;
     struct packet *frame = lanes->frames;
     struct pause_header pause = *(struct pause_header *)(void *)frame->header;
-    struct wire_slot slot = {.packet = frame, .bytes = frame->bytes, .class = PACKET_PFC};
+    struct wire_slot slot = {.packet = frame,
+                             .bytes = frame->bytes,
+                             .class = PACKET_PFC,
+                             .arrive_ps = pause.effect_ps - fabric->pfc.response_ps -
+                                          lanes->link_delay_ps + port->delay_ps};
+    enum sink_drop cause = SINK_N_DROPS;
 
     lanes->frames = frame->next;
     if (lanes->frames)
@@ -383,8 +388,10 @@ static void take_effect(struct event_queue *queue, struct event *event)
                        ((struct pause_header *)(void *)lanes->frames->header)->effect_ps);
     else
         lanes->last_frame = &lanes->frames;
-    if (port->loss_classes >> PACKET_PFC & 1 && port->lose(fabric, port, &slot) != SINK_N_DROPS) {
-        port_drop(fabric, port, &slot, SINK_DROP_LOSS);
+    if (port->loss_classes >> PACKET_PFC & 1)
+        cause = port->lose(fabric, port, &slot);
+    if (cause != SINK_N_DROPS) {
+        port_drop(fabric, port, &slot, cause);
         return;
     }
     packet_give(&fabric->engine.pool, frame);

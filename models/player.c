@@ -535,8 +535,10 @@ static void limit_hosts(struct player *player)
         struct host *host = &player->engine->hosts[number];
 
         host->rate_bps = 0;
-        for (uint32_t nic = 0; nic < used_nics(player, number); nic++)
-            host->rate_bps += host->nics[nic].rate_bps;
+        for (uint32_t nic = 0; nic < host->n_nics; nic++) {
+            host->nics[nic].unused = nic >= used_nics(player, number);
+            host->rate_bps += host->nics[nic].unused ? 0 : host->nics[nic].rate_bps;
+        }
     }
 }
 

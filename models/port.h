@@ -70,6 +70,11 @@ struct port_ops {
     void (*count)(const struct port *port, int64_t *n_packets, int64_t *n_bytes);
     /* What its transmitter has sent and what waits, as of `now_ps`; changes nothing. */
     void (*look)(const struct port *port, int64_t now_ps, struct fabric_look *look);
+    /*
+     * Transmissions that have not begun have another rate; the end of the last one that has, or
+     * now.
+     */
+    int64_t (*set_rate)(struct fabric *fabric, struct port *port, int64_t rate_bps);
     /* What the form alone knows of a port, at the end. */
     void (*report)(const struct fabric *fabric, const struct port *port, struct sink_port *record);
 };

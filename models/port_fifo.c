@@ -193,6 +193,31 @@ static void look_at(const struct port *port, int64_t now_ps, struct fabric_look 
     look->sent_bytes = port->n_bytes - look->queue_bytes;
 }
 
+/* What waits gets new times, one packet after the other. */
+static int64_t set_rate(struct fabric *fabric, struct port *port, int64_t rate_bps)
+{
+    struct event_queue *events = &fabric->engine.events;
+    int64_t begun_ps = events->now_ps;
+
+    start_due(port, events->now_ps);
+    if (port->started != port->head)
+        begun_ps =
+            MAX(begun_ps, port->ring[(port->started - 1) & port->mask].arrive_ps - port->delay_ps);
+    port_take_rate(port, rate_bps);
+    if (port->started == port->tail)
+        return begun_ps;
+    port->busy_until_ps = begun_ps;
+    for (uint32_t i = port->started; i != port->tail; i++) {
+        struct wire_slot *slot = &port->ring[i & port->mask];
+
+        port->busy_until_ps += port_transmission_ps(port, slot->bytes);
+        slot->arrive_ps = port->busy_until_ps + port->delay_ps;
+    }
+    if (port->started == port->head)
+        port_schedule_head(events, port);
+    return begun_ps;
+}
+
 static void report(const struct fabric *fabric, const struct port *port, struct sink_port *record)
 {
     (void)fabric;
@@ -209,5 +234,6 @@ const struct port_ops port_fifo = {
     .idle = idle,
     .count = count,
     .look = look_at,
+    .set_rate = set_rate,
     .report = report,
 };

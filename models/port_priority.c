@@ -356,6 +356,12 @@ static void look_at(const struct port *port, int64_t now_ps, struct fabric_look 
     look->n_pauses = port->lanes->n_silences;
 }
 
+static int64_t set_rate(struct fabric *fabric, struct port *port, int64_t rate_bps)
+{
+    port_take_rate(port, rate_bps);
+    return MAX(port->busy_until_ps, fabric->engine.events.now_ps);
+}
+
 static void report(const struct fabric *fabric, const struct port *port, struct sink_port *record)
 {
     record->pauses_sent = port->lanes->n_pauses_sent;
@@ -372,5 +378,6 @@ const struct port_ops port_priority = {
     .idle = idle,
     .count = count,
     .look = look_at,
+    .set_rate = set_rate,
     .report = report,
 };

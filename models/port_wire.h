@@ -30,6 +30,13 @@ static inline int64_t port_transmission_ps(struct port *port, uint32_t bytes)
     return ps;
 }
 
+static inline void port_take_rate(struct port *port, int64_t rate_bps)
+{
+    port->rate_bps = rate_bps;
+    port->ps_per_byte =
+        INT64_C(8000000000000) % rate_bps == 0 ? INT64_C(8000000000000) / rate_bps : 0;
+}
+
 static inline void port_schedule_head(struct event_queue *queue, struct port *port)
 {
     const struct wire_slot *slot = &port->ring[port->head & port->mask];
@@ -66,6 +73,7 @@ static inline void port_drop(struct fabric *fabric, struct port *port, const str
                              enum sink_drop cause)
 {
     port->n_dropped[cause]++;
+    fabric->n_dropped_class[slot->class]++;
     port->n_dropped_bytes += slot->bytes;
     packet_give(&fabric->engine.pool, slot->packet);
 }
@@ -73,7 +81,8 @@ static inline void port_drop(struct fabric *fabric, struct port *port, const str
 /* Packets lost on the wire of the port so far. */
 static inline int64_t port_n_lost(const struct port *port)
 {
-    return port->n_dropped[SINK_DROP_LOSS] + port->n_dropped[SINK_DROP_LISTED];
+    return port->n_dropped[SINK_DROP_LOSS] + port->n_dropped[SINK_DROP_LISTED] +
+           port->n_dropped[SINK_DROP_LINK_DOWN];
 }
 
 /* The port by which a switch sends on what came in by `in`; NULL: it has no way there. */

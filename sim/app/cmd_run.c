@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* weft run: plays one scenario and leaves its files. */
+#include "models/recovery.h"
 #include "sim/app/command.h"
 #include "sim/app/experiment.h"
 #include "sim/app/output.h"
 #include "sim/app/progress.h"
 #include "sim/core/units.h"
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #define WAITS_PRINTED    10
@@ -157,6 +159,54 @@ static void print_flows(const struct summary *summary)
                summary->n_fast);
 }
 
+/* One measure of a change; '-' where it does not exist. */
+static void print_measure(const struct summary *summary, const char *before, const char *name,
+                          const char *what, bool is_share)
+{
+    g_autofree char *metric = g_strdup_printf("fault_%s_%s", name, what);
+    double value = summary_value(summary, metric);
+    enum units_kind kind = strcmp(what, "retransmitted") == 0 ? UNITS_BYTES : UNITS_TIME;
+
+    if (is_share)
+        printf(value == value ? "%s%.1f %%" : "%s-", before, 100 * value);
+    else
+        print_quantity(before, kind, value);
+}
+
+static void print_change(const struct summary *summary, const char *name, bool end)
+{
+    printf("            %s", end ? "undone: " : "");
+    if (!end)
+        print_measure(summary, "resending after ", name, "detection", false);
+    print_measure(summary, end ? "goodput down by " : "; goodput down by ", name, "dip", true);
+    print_measure(summary, ", for good within 1 % of ", name, "expected", true);
+    print_measure(summary, " after ", name, "recovery", false);
+    print_measure(summary, ", at the end ", name, "reached", true);
+    print_measure(summary, "; ", name, "retransmitted", false);
+    printf(" sent again\n");
+}
+
+static void print_faults(const struct run *run)
+{
+    const struct fault_list *list = &run->experiment->build.faults;
+    const struct summary *summary = output_summary(run->output);
+
+    for (guint i = 0; i < MIN(list->faults->len, NOTES_PRINTED); i++) {
+        g_autofree char *name = recovery_name(list, i), *end = g_strconcat(name, "_end", NULL);
+        g_autofree char *what = fault_describe(fault_at(list, i));
+        g_autofree char *time = g_strdup_printf("fault_%s_time", name);
+        g_autofree char *end_time = g_strdup_printf("fault_%s_time", end);
+
+        printf("fault       %s: %s\n", fault_at(list, i)->name, what);
+        if (summary_text(summary, time))
+            print_change(summary, name, false);
+        if (summary_text(summary, end_time))
+            print_change(summary, end, true);
+    }
+    if (list->faults->len > NOTES_PRINTED)
+        printf("fault       ... %u more are in summary.csv\n", list->faults->len - NOTES_PRINTED);
+}
+
 static void print_table(const struct run *run)
 {
     const struct summary *summary = output_summary(run->output);
@@ -166,6 +216,7 @@ static void print_table(const struct run *run)
     print_flows(summary);
     print_groups(summary);
     print_counts(summary);
+    print_faults(run);
     print_quantity("simulated   ", UNITS_TIME, (double)run->result.end_ps);
     printf(" in %.2f s: %" G_GUINT64_FORMAT " packet-hops", run->facts.wall_s, run->result.n_hops);
     if (n_hops >= LEAST_HOPS_TIMED)

@@ -36,14 +36,15 @@ struct sink_flow {
     const char *reason;            /* why it is unfinished or failed; "" otherwise */
 };
 
-enum sink_drop {                     /* causes */
-                 SINK_DROP_LOSS,     /* random loss on the wire (corruption) */
-                 SINK_DROP_QUEUE,    /* tail drop: the queue's limit */
-                 SINK_DROP_NO_ROUTE, /* no next hop */
-                 SINK_DROP_BUFFER,   /* the switch's shared memory is full */
-                 SINK_DROP_HEADROOM, /* a lossless class beyond its headroom */
-                 SINK_DROP_LISTED,   /* lost on the wire because a drop list says so */
-                 SINK_DROP_HOST,     /* the receiving NIC's buffer is full */
+enum sink_drop {                      /* causes */
+                 SINK_DROP_LOSS,      /* random loss on the wire (corruption) */
+                 SINK_DROP_QUEUE,     /* tail drop: the queue's limit */
+                 SINK_DROP_NO_ROUTE,  /* no next hop */
+                 SINK_DROP_BUFFER,    /* the switch's shared memory is full */
+                 SINK_DROP_HEADROOM,  /* a lossless class beyond its headroom */
+                 SINK_DROP_LISTED,    /* lost on the wire because a drop list says so */
+                 SINK_DROP_HOST,      /* the receiving NIC's buffer is full */
+                 SINK_DROP_LINK_DOWN, /* the link was down before the packet was over */
                  SINK_N_DROPS
 };
 
