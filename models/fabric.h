@@ -38,6 +38,9 @@ struct fabric_driver {
     /* As event_queue_run_some(). */
     uint64_t (*run)(struct fabric *fabric, int64_t end_ps, const bool *stop, uint64_t n_most);
     bool (*is_over)(struct fabric *fabric); /* nothing is left to happen */
+    /* Faults: a link goes down or up; fabric->route has changed. NULL: no need to know. */
+    void (*set_link)(struct fabric *fabric, uint32_t link, bool up);
+    void (*rerouted)(struct fabric *fabric);
 };
 extern const struct fabric_driver fabric_native;
 

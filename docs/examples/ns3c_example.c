@@ -42,7 +42,7 @@ int main(void)
     for (int i = 0; i < 4; i++) /* nodes 0 to 2 are hosts, 3 is the switch */
         ns3c_node();
     for (int host = 0; host < 3; host++) { /* 400 Gb/s, 500 ns; device 2 x host is the host's */
-        ns3c_link(host, 3, INT64_C(400000000000), 500000, 500000);
+        ns3c_link(host, 3, INT64_C(400000000000), 500000);
         ns3c_address(2 * host, (uint32_t)host);
         ns3c_route(3, (uint32_t)host, 2 * host + 1);
     }

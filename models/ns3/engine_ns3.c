@@ -145,22 +145,26 @@ static bool on_loss(void *data, int device, const struct ns3c_packet *told)
     struct fabric *fabric = data;
     struct port *port = &fabric->ports[device];
     struct wire_slot slot = slot_of(told);
+    enum sink_drop cause = SINK_N_DROPS;
 
-    if (!(port->loss_classes >> slot.class & 1))
-        return false;
-    state_of(fabric)->cause = port->lose(fabric, port, &slot);
-    return state_of(fabric)->cause != SINK_N_DROPS;
+    if (port->loss && port->loss->faults)
+        cause = faults_lose(fabric, port, &slot);
+    else if (port->loss_classes >> slot.class & 1)
+        cause = port->lose(fabric, port, &slot);
+    state_of(fabric)->cause = cause;
+    return cause != SINK_N_DROPS;
 }
 
 static void on_drop(void *data, int device, const struct ns3c_packet *told, enum ns3c_drop drop)
 {
     struct fabric *fabric = data;
     struct wire_slot slot = slot_of(told);
-    enum sink_drop cause = drop == NS3C_DROP_QUEUE  ? SINK_DROP_QUEUE
-                           : drop == NS3C_DROP_LOSS ? state_of(fabric)->cause
-                                                    : SINK_DROP_NO_ROUTE;
+    const enum sink_drop causes[NS3C_N_DROPS] = {[NS3C_DROP_QUEUE] = SINK_DROP_QUEUE,
+                                                 [NS3C_DROP_LOSS] = state_of(fabric)->cause,
+                                                 [NS3C_DROP_DOWN] = SINK_DROP_LINK_DOWN,
+                                                 [NS3C_DROP_NO_ROUTE] = SINK_DROP_NO_ROUTE};
 
-    port_drop(fabric, &fabric->ports[device], &slot, cause);
+    port_drop(fabric, &fabric->ports[device], &slot, causes[drop]);
 }
 
 /* The last bit of a packet has crossed the wire of the device; weft's order says when it counts. */
@@ -275,6 +279,15 @@ static void look_at(const struct port *port, int64_t now_ps, struct fabric_look 
     look->sent_bytes = counts.sent_bytes;
 }
 
+/* Both directions change, and each is asked for; what the others return is of no use here. */
+static int64_t set_rate(struct fabric *fabric, struct port *port, int64_t rate_bps)
+{
+    (void)fabric;
+    port_take_rate(port, rate_bps);
+    ns3c_link_rate((int)port->number / 2, rate_bps);
+    return 0;
+}
+
 static void report(const struct fabric *fabric, const struct port *port, struct sink_port *record)
 {
     struct ns3c_counts counts = {0};
@@ -294,6 +307,7 @@ static const struct port_ops port_ns3 = {
     .idle = idle,
     .count = count,
     .look = look_at,
+    .set_rate = set_rate,
     .report = report,
 };
 
@@ -324,17 +338,24 @@ static gboolean check_hosts(const struct fabric *fabric, GError **error)
     return TRUE;
 }
 
+static gboolean check_rate(uint32_t link, int64_t rate_bps, GError **error)
+{
+    if (INT64_C(8000000000000) % rate_bps == 0)
+        return TRUE;
+    return refuse(
+        error,
+        "link %u of %" G_GINT64_FORMAT
+        " bit/s: a byte takes no whole number of picoseconds, and ns-3 rounds halves down",
+        link, rate_bps);
+}
+
 static gboolean check_links(const struct fabric *fabric, GError **error)
 {
     const struct graph *graph = fabric->engine.graph;
 
     for (uint32_t i = 0; i < graph->n_links; i++)
-        if (INT64_C(8000000000000) % graph->links[i].rate_bps != 0)
-            return refuse(error,
-                          "link %u of %" G_GINT64_FORMAT
-                          " bit/s: a byte takes no whole number of picoseconds, and ns-3 rounds "
-                          "halves down",
-                          i, graph->links[i].rate_bps);
+        if (!check_rate(i, graph->links[i].rate_bps, error))
+            return FALSE;
     return TRUE;
 }
 
@@ -369,11 +390,11 @@ static bool build_links(const struct fabric *fabric)
     const struct graph *graph = fabric->engine.graph;
 
     for (uint32_t node = 0; node < graph->n_nodes; node++)
-        if (ns3c_node() < 0)
+        if (ns3c_node() < 0 || ns3c_node_latency((int)node, graph->nodes[node].latency_ps) < 0)
             return false;
     for (uint32_t i = 0; i < graph->n_links; i++)
         if (ns3c_link((int)graph->links[i].a, (int)graph->links[i].b, graph->links[i].rate_bps,
-                      fabric->ports[2 * i].delay_ps, fabric->ports[2 * i + 1].delay_ps) < 0)
+                      graph->links[i].delay_ps) < 0)
             return false;
     for (uint32_t to = 0; to < fabric->route.n_attach; to++)
         if (ns3c_address((int)graph->port_list[to], to) < 0)
@@ -387,6 +408,8 @@ static bool build_route(const struct fabric *fabric, uint32_t node, uint32_t to)
     const struct route *route = &fabric->route;
     const struct route_attach *attach = &route->attach[to];
 
+    if (ns3c_route_clear((int)node, to) != NS3C_DONE)
+        return false;
     if (attach->switch_node == node)
         return ns3c_route((int)node, to, (int)attach->egress) == NS3C_DONE;
     if (attach->switch_node == ROUTE_NONE ||
@@ -409,6 +432,19 @@ static bool build_routes(const struct fabric *fabric)
             if (!build_route(fabric, node, to))
                 return false;
     return true;
+}
+
+/* The tables of all switches anew: rare, and simple. */
+static void rerouted(struct fabric *fabric)
+{
+    if (!build_routes(fabric) && !fabric->error)
+        ns3_error(&fabric->error);
+}
+
+static void set_link(struct fabric *fabric, uint32_t link, bool up)
+{
+    (void)fabric;
+    ns3c_link_set((int)link, up);
 }
 
 /* Limits of switch ports; ns-3's queue refuses what does not fit, busy or not. */
@@ -441,10 +477,26 @@ static void set_callbacks(struct fabric *fabric)
     ns3c_on_free(on_free, fabric);
 }
 
+/* Rates that come later. */
+static gboolean check_faults(const struct fabric *fabric, GError **error)
+{
+    const GArray *steps = fabric->faults.steps;
+
+    for (guint i = 0; steps && i < steps->len; i++) {
+        const struct fault_step *step = &g_array_index(steps, struct fault_step, i);
+
+        if (step->change == FAULT_RATE && !check_rate(step->link, step->value, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 static gboolean begin(struct fabric *fabric, enum ns3c_form form, GError **error)
 {
     struct ns3_state *state;
 
+    if (!check_faults(fabric, error))
+        return FALSE;
     if (ns3c_open(form, NULL) != NS3C_DONE)
         return ns3_error(error);
     fabric->driver_state = state = g_new0(struct ns3_state, 1);
@@ -494,8 +546,13 @@ static void end(struct fabric *fabric)
 
 /* --- the backends --------------------------------------------------------------------------- */
 
-static const struct fabric_driver driver_p2p = {&port_ns3, check, begin_p2p, end, run_ns3, is_over};
-static const struct fabric_driver driver_ip = {&port_ns3, check, begin_ip, end, run_ns3, is_over};
+#define DRIVER(begin_)                                                                             \
+    {                                                                                              \
+        .form = &port_ns3, .check = check, .begin = begin_, .end = end, .run = run_ns3,            \
+        .is_over = is_over, .set_link = set_link, .rerouted = rerouted                             \
+    }
+
+static const struct fabric_driver driver_p2p = DRIVER(begin_p2p), driver_ip = DRIVER(begin_ip);
 
 static gboolean play_p2p(const struct backend_run *run, const struct sink *sink,
                          struct backend_result *result, GError **error)

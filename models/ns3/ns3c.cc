@@ -50,13 +50,21 @@ class wire_channel;
 class marking_queue;
 class wire_errors;
 
+/* A packet on a wire. */
+struct crossing {
+    int64_t begin, over; /* first bit left, last bit there */
+    bool cut;            /* the link was down in between */
+};
+
 /* A device and the direction in which it sends. */
 struct direction {
     int node = 0, peer = 0;
     Ptr<PointToPointNetDevice> device;
     Ptr<marking_queue> queue;
     Ptr<RateErrorModel> rate_loss;
-    Ptr<Packet> held; /* of those it has sent, at the other end */
+    std::deque<crossing> wire; /* in the order of sending, which is that of arriving */
+    Ptr<Packet> held;          /* of those it has sent, at the other end */
+    bool held_cut = false;
     bool busy = false, has_address = false;
     uint32_t address = 0;
     int64_t mark_bytes = -1; /* without a callback; below 0: never */
@@ -65,6 +73,7 @@ struct direction {
 
 struct node_state {
     Ptr<Node> node;
+    int64_t latency = 0;
     std::unordered_map<uint32_t, std::vector<int>> routes; /* by address */
 };
 
@@ -329,7 +338,7 @@ class wire_errors : public ErrorModel
         bool ours = describe(whole, &packet), lost = false;
         const Ptr<RateErrorModel> &rate = run->directions[number].rate_loss;
 
-        if (!run->up[number / 2]) {
+        if (run->directions[number].held_cut) {
             cause = NS3C_DROP_DOWN;
             lost = true;
         } else {
@@ -345,39 +354,27 @@ class wire_errors : public ErrorModel
     }
 };
 
-/* A delay for each direction; arrivals may be held at the far end. */
+/* Adds the latency of the node behind; knows when its link was down; holds what has arrived. */
 class wire_channel : public PointToPointChannel
 {
   public:
     int first = 0; /* direction of the device attached first */
-    Time delay[2];
 
     bool TransmitStart(Ptr<const Packet> whole, Ptr<PointToPointNetDevice> source,
                        Time duration) override
     {
-        int side = source == GetSource(0) ? 0 : 1;
+        int number = first + (source == GetSource(0) ? 0 : 1);
+        direction &from = run->directions[number];
+        int64_t now = Simulator::Now().GetTimeStep();
+        Time cross = duration + GetDelay();
+        Time latency = PicoSeconds(static_cast<uint64_t>(run->nodes[from.peer].latency));
 
-        Simulator::ScheduleWithContext(GetDestination(side)->GetNode()->GetId(),
-                                       duration + delay[side], &wire_channel::arrive, this, side,
-                                       whole->Copy());
+        from.wire.push_back({now, now + cross.GetTimeStep(), !run->up[number / 2]});
+        Simulator::ScheduleWithContext(static_cast<uint32_t>(from.peer), cross + latency,
+                                       &wire_channel::arrive, this, number, whole->Copy());
         return true;
     }
 
-  private:
-    void arrive(int side, Ptr<Packet> whole)
-    {
-        int number = first + side;
-        direction &from = run->directions[number];
-        ns3c_packet packet;
-
-        from.held = whole;
-        if (run->held && describe(whole, &packet))
-            run->held(run->held_data, number, &packet);
-        else
-            receive(number);
-    }
-
-  public:
     static void receive(int number)
     {
         direction &from = run->directions[number];
@@ -391,7 +388,37 @@ class wire_channel : public PointToPointChannel
         run->directions[number ^ 1].device->Receive(whole);
         run->arriving = -1;
     }
+
+  private:
+    void arrive(int number, Ptr<Packet> whole)
+    {
+        direction &from = run->directions[number];
+        ns3c_packet packet;
+
+        from.held = whole;
+        from.held_cut = from.wire.front().cut;
+        from.wire.pop_front();
+        if (run->held && describe(whole, &packet))
+            run->held(run->held_data, number, &packet);
+        else
+            receive(number);
+    }
 };
+
+/* What is over at the instant of the change has made it, and what begins then has not been cut. */
+void set_link(int link, bool up)
+{
+    int64_t now = Simulator::Now().GetTimeStep();
+
+    run->up[link] = up;
+    for (int number : {2 * link, 2 * link + 1})
+        for (crossing &packet : run->directions[number].wire) {
+            if (!up && packet.over > now)
+                packet.cut = true;
+            if (up && packet.begin == now)
+                packet.cut = false;
+        }
+}
 
 void transmission_begins(int number, Ptr<const Packet> whole)
 {
@@ -665,13 +692,12 @@ void add_direction(int node, int peer, int64_t rate, const Ptr<wire_channel> &ch
     run->directions.push_back(added);
 }
 
-int add_link(int a, int b, int64_t rate, int64_t delay_b, int64_t delay_a)
+int add_link(int a, int b, int64_t rate, int64_t delay)
 {
     Ptr<wire_channel> channel = CreateObject<wire_channel>();
 
     channel->first = static_cast<int>(run->directions.size());
-    channel->delay[0] = PicoSeconds(static_cast<uint64_t>(delay_b));
-    channel->delay[1] = PicoSeconds(static_cast<uint64_t>(delay_a));
+    channel->SetAttribute("Delay", TimeValue(PicoSeconds(static_cast<uint64_t>(delay))));
     add_direction(a, b, rate, channel);
     add_direction(b, a, rate, channel);
     run->up.push_back(true);
@@ -769,14 +795,24 @@ int ns3c_node(void)
     return static_cast<int>(guarded("ns3c_node", [] {
         int number = static_cast<int>(run->nodes.size());
 
-        run->nodes.push_back({CreateObject<Node>(), {}});
+        run->nodes.push_back({CreateObject<Node>(), 0, {}});
         if (run->form == NS3C_IP)
             install_ip(number);
         return number;
     }));
 }
 
-int ns3c_link(int a, int b, int64_t rate_bps, int64_t delay_b_ps, int64_t delay_a_ps)
+int ns3c_node_latency(int node, int64_t latency_ps)
+{
+    return static_cast<int>(guarded("ns3c_node_latency", [=] {
+        RETURN_IF(check_id("ns3c_node_latency", "node", node, run->nodes.size()));
+        RETURN_IF(check_range("ns3c_node_latency", "latency", latency_ps, 0, MOST_DELAY));
+        run->nodes[node].latency = latency_ps;
+        return static_cast<int>(NS3C_DONE);
+    }));
+}
+
+int ns3c_link(int a, int b, int64_t rate_bps, int64_t delay_ps)
 {
     return static_cast<int>(guarded("ns3c_link", [=] {
         RETURN_IF(check_id("ns3c_link", "node", a, run->nodes.size()));
@@ -784,9 +820,8 @@ int ns3c_link(int a, int b, int64_t rate_bps, int64_t delay_b_ps, int64_t delay_
         if (a == b)
             return fail(NS3C_ARGUMENT, "ns3c_link: node %d cannot be both ends", a);
         RETURN_IF(check_range("ns3c_link", "rate", rate_bps, 1, MOST_RATE));
-        RETURN_IF(check_range("ns3c_link", "delay", delay_b_ps, 0, MOST_DELAY));
-        RETURN_IF(check_range("ns3c_link", "delay", delay_a_ps, 0, MOST_DELAY));
-        return add_link(a, b, rate_bps, delay_b_ps, delay_a_ps);
+        RETURN_IF(check_range("ns3c_link", "delay", delay_ps, 0, MOST_DELAY));
+        return add_link(a, b, rate_bps, delay_ps);
     }));
 }
 
@@ -906,7 +941,7 @@ int ns3c_link_set(int link, bool up)
 {
     return static_cast<int>(guarded("ns3c_link_set", [=] {
         RETURN_IF(check_id("ns3c_link_set", "link", link, run->up.size()));
-        run->up[link] = up;
+        set_link(link, up);
         return static_cast<int>(NS3C_DONE);
     }));
 }

@@ -42,7 +42,7 @@ enum ns3c_ecn { NS3C_NOT_ECT, NS3C_ECT, NS3C_CE };
 enum ns3c_drop {
     NS3C_DROP_QUEUE,    /* the device's queue */
     NS3C_DROP_LOSS,     /* on the wire: the loss callback, or ns-3's RateErrorModel */
-    NS3C_DROP_DOWN,     /* the link was down when the packet's last bit arrived */
+    NS3C_DROP_DOWN,     /* the link was down between its first bit and its last */
     NS3C_DROP_NO_ROUTE, /* at the node where it arrived */
     NS3C_N_DROPS
 };
@@ -79,8 +79,12 @@ int ns3c_close(void);
 /* The identifier of a new node. */
 int ns3c_node(void);
 
-/* The identifier of a new link a - b; `delay_b_ps` is that of packets on their way to b. */
-int ns3c_link(int a, int b, int64_t rate_bps, int64_t delay_b_ps, int64_t delay_a_ps);
+/* How long the node holds a packet whose last bit has arrived before it handles it; 0 unless said.
+ * For packets sent from now on. */
+int ns3c_node_latency(int node, int64_t latency_ps);
+
+/* The identifier of a new link a - b. */
+int ns3c_link(int a, int b, int64_t rate_bps, int64_t delay_ps);
 
 /* The device's node is where packets for `address` (below 2^24) are meant to go. */
 int ns3c_address(int device, uint32_t address);
@@ -122,7 +126,11 @@ int ns3c_on_loss(ns3c_lose *lose, void *data);
 /* ns-3's RateErrorModel, per packet, on what `device` sends; `stream` numbers its random stream. */
 int ns3c_loss_rate(int device, double rate, int64_t stream);
 
-/* Both directions; packets that arrive while a link is down are dropped, routes stay. */
+/*
+ * Both directions. A packet is lost if its link was down at any time after its first bit has left
+ * and before its last has arrived; it is dropped when its node would have handled it. Devices go on
+ * sending, routes stay.
+ */
 int ns3c_link_set(int link, bool up);
 
 /* The rate of transmissions that begin from now on, both directions. */

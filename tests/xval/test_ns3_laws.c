@@ -131,7 +131,7 @@ static double ns3_loss_rate(int64_t stream, double rate)
     assert_int_equal(ns3c_open(NS3C_P2P, NULL), NS3C_DONE);
     ns3c_node();
     ns3c_node();
-    ns3c_link(0, 1, INT64_C(100000000000), 1000, 1000);
+    ns3c_link(0, 1, INT64_C(100000000000), 1000);
     ns3c_address(0, 0);
     ns3c_address(1, 1);
     ns3c_on_drop(count_drop, &n);

@@ -132,7 +132,7 @@ static void open_line(enum ns3c_form form, struct seen *seen)
     for (int i = 0; i < 3; i++)
         assert_int_equal(ns3c_node(), i);
     for (int host = 0; host < 2; host++) {
-        assert_int_equal(ns3c_link(host, 2, RATE, DELAY_PS, DELAY_PS), host);
+        assert_int_equal(ns3c_link(host, 2, RATE, DELAY_PS), host);
         assert_int_equal(ns3c_address(2 * host, (uint32_t)(10 + host)), NS3C_DONE);
         assert_int_equal(ns3c_route(2, (uint32_t)(10 + host), 2 * host + 1), NS3C_DONE);
     }
@@ -162,7 +162,7 @@ static void test_nothing_works_when_closed(void **state)
     (void)state;
     refused(ns3c_close(), NS3C_STATE, "no run is open");
     refused(ns3c_node(), NS3C_STATE, "ns3c_node");
-    refused(ns3c_link(0, 1, RATE, 0, 0), NS3C_STATE, "ns3c_link");
+    refused(ns3c_link(0, 1, RATE, 0), NS3C_STATE, "ns3c_link");
     refused(ns3c_address(0, 0), NS3C_STATE, "ns3c_address");
     refused(ns3c_device_node(0), NS3C_STATE, "ns3c_device_node");
     refused(ns3c_route(0, 0, 0), NS3C_STATE, "ns3c_route");
@@ -211,18 +211,18 @@ static void test_bad_networks(void **state)
     EACH_FORM
     {
         assert_int_equal(ns3c_open(forms[form], NULL), NS3C_DONE);
-        refused(ns3c_link(0, 1, RATE, 0, 0), NS3C_ARGUMENT, "node 0: there is none yet");
+        refused(ns3c_link(0, 1, RATE, 0), NS3C_ARGUMENT, "node 0: there is none yet");
         refused(ns3c_address(0, 0), NS3C_ARGUMENT, "device 0: there is none yet");
         refused(ns3c_link_set(0, true), NS3C_ARGUMENT, "link 0: there is none yet");
         assert_int_equal(ns3c_close(), NS3C_DONE);
         open_line(forms[form], &seen);
-        refused(ns3c_link(0, 3, RATE, 0, 0), NS3C_ARGUMENT, "node 3: 0 to 2");
-        refused(ns3c_link(-1, 2, RATE, 0, 0), NS3C_ARGUMENT, "node -1");
-        refused(ns3c_link(1, 1, RATE, 0, 0), NS3C_ARGUMENT, "both ends");
-        refused(ns3c_link(0, 1, 0, 0, 0), NS3C_ARGUMENT, "rate 0");
-        refused(ns3c_link(0, 1, -5, 0, 0), NS3C_ARGUMENT, "rate -5");
-        refused(ns3c_link(0, 1, RATE, -1, 0), NS3C_ARGUMENT, "delay -1");
-        refused(ns3c_link(0, 1, RATE, 0, INT64_MIN), NS3C_ARGUMENT, "delay -9");
+        refused(ns3c_link(0, 3, RATE, 0), NS3C_ARGUMENT, "node 3: 0 to 2");
+        refused(ns3c_link(-1, 2, RATE, 0), NS3C_ARGUMENT, "node -1");
+        refused(ns3c_link(1, 1, RATE, 0), NS3C_ARGUMENT, "both ends");
+        refused(ns3c_link(0, 1, 0, 0), NS3C_ARGUMENT, "rate 0");
+        refused(ns3c_link(0, 1, -5, 0), NS3C_ARGUMENT, "rate -5");
+        refused(ns3c_link(0, 1, RATE, -1), NS3C_ARGUMENT, "delay -1");
+        refused(ns3c_link(0, 1, RATE, INT64_MIN), NS3C_ARGUMENT, "delay -9");
         refused(ns3c_address(9, 1), NS3C_ARGUMENT, "device 9");
         refused(ns3c_address(1, 1 << 24), NS3C_ARGUMENT, "address 16777216");
         refused(ns3c_address(0, 12), NS3C_ARGUMENT, "has been used");
@@ -524,7 +524,7 @@ static void test_hops_end(void **state)
     (void)state;
     open_line(NS3C_IP, &seen);
     assert_int_equal(ns3c_node(), 3);
-    assert_int_equal(ns3c_link(2, 3, RATE, 0, 0), 2);
+    assert_int_equal(ns3c_link(2, 3, RATE, 0), 2);
     assert_int_equal(ns3c_route(2, 50, 4), NS3C_DONE);
     assert_int_equal(ns3c_route(3, 50, 5), NS3C_DONE);
     assert_int_equal(ns3c_send(0, 50, 1, NS3C_ECT, BYTES, NULL), NS3C_DONE);
@@ -538,7 +538,7 @@ static void test_hops_end(void **state)
 /* A second switch port towards host 1: link 2, devices 4 (host) and 5 (switch). */
 static void add_second_path(void)
 {
-    assert_int_equal(ns3c_link(1, 2, RATE, DELAY_PS, DELAY_PS), 2);
+    assert_int_equal(ns3c_link(1, 2, RATE, DELAY_PS), 2);
     assert_int_equal(ns3c_route(2, 11, 5), NS3C_DONE);
 }
 
