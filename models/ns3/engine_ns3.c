@@ -402,18 +402,17 @@ static bool build_links(const struct fabric *fabric)
     return true;
 }
 
-/* The ports by which a switch sends to a NIC. */
+/* The ports by which a switch sends to a NIC; one whose link is dead is lost at its own switch. */
 static bool build_route(const struct fabric *fabric, uint32_t node, uint32_t to)
 {
     const struct route *route = &fabric->route;
-    const struct route_attach *attach = &route->attach[to];
+    uint32_t edge_switch = faults_plan(fabric)->attach[to].switch_node;
 
     if (ns3c_route_clear((int)node, to) != NS3C_DONE)
         return false;
-    if (attach->switch_node == node)
-        return ns3c_route((int)node, to, (int)attach->egress) == NS3C_DONE;
-    if (attach->switch_node == ROUTE_NONE ||
-        route->component[attach->switch_node] != route->component[node])
+    if (route->attach[to].switch_node == node)
+        return ns3c_route((int)node, to, (int)route->attach[to].egress) == NS3C_DONE;
+    if (edge_switch == ROUTE_NONE || route->component[edge_switch] != route->component[node])
         return true;
     struct route_set set = route_lookup(route, node, to);
 
