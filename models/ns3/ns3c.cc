@@ -7,26 +7,26 @@
  * The one place of weft with writable data at file scope: ns-3's simulator is one per process.
  */
 #include "models/ns3/ns3c.h"
-#include "ns3/arp-l3-protocol.h"
-#include "ns3/drop-tail-queue.h"
-#include "ns3/error-model.h"
-#include "ns3/icmpv4-l4-protocol.h"
-#include "ns3/ip-l4-protocol.h"
-#include "ns3/ipv4-l3-protocol.h"
-#include "ns3/ipv4-routing-protocol.h"
-#include "ns3/node.h"
-#include "ns3/point-to-point-channel.h"
-#include "ns3/point-to-point-net-device.h"
-#include "ns3/ppp-header.h"
-#include "ns3/scheduler.h"
-#include "ns3/simulator.h"
-#include "ns3/socket.h"
-#include "ns3/traffic-control-layer.h"
-#include "ns3/udp-header.h"
 #include <cstdarg>
 #include <cstdio>
 #include <deque>
 #include <memory>
+#include <ns3/arp-l3-protocol.h>
+#include <ns3/drop-tail-queue.h>
+#include <ns3/error-model.h>
+#include <ns3/icmpv4-l4-protocol.h>
+#include <ns3/ip-l4-protocol.h>
+#include <ns3/ipv4-l3-protocol.h>
+#include <ns3/ipv4-routing-protocol.h>
+#include <ns3/node.h>
+#include <ns3/point-to-point-channel.h>
+#include <ns3/point-to-point-net-device.h>
+#include <ns3/ppp-header.h>
+#include <ns3/scheduler.h>
+#include <ns3/simulator.h>
+#include <ns3/socket.h>
+#include <ns3/traffic-control-layer.h>
+#include <ns3/udp-header.h>
 #include <unordered_map>
 #include <vector>
 

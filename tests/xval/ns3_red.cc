@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tests/xval/ns3_red.h"
-#include "ns3/boolean.h"
-#include "ns3/double.h"
-#include "ns3/packet.h"
-#include "ns3/queue-disc.h"
-#include "ns3/red-queue-disc.h"
-#include "ns3/rng-seed-manager.h"
-#include "ns3/simulator.h"
+#include <ns3/boolean.h>
+#include <ns3/double.h>
+#include <ns3/packet.h>
+#include <ns3/queue-disc.h>
+#include <ns3/red-queue-disc.h>
+#include <ns3/rng-seed-manager.h>
+#include <ns3/simulator.h>
 
 using namespace ns3;
 
