@@ -33,7 +33,7 @@ INCLUDE  = -I. $(shell pkg-config --cflags glib-2.0 gio-2.0 gsl)
 LIBS     = $(shell pkg-config --libs glib-2.0 gio-2.0 gsl) -lcsv -lm
 CXXFLAGS = -std=c++17 $(filter-out -std=%,$(CFLAGS))
 
-all: $(BUILD)/weft $(if $(NS3),$(BUILD)/weft-ns3)
+all: $(BUILD)/weft $(if $(NS3),$(BUILD)/weft-ns3 $(BUILD)/libns3c.a)
 
 # What apt has to bring is asked of dpkg each time; nothing happens when all is there.
 deps:
@@ -58,6 +58,12 @@ $(BUILD)/weft: $(BUILD)/obj/sim/app/main.o $(LIBRARY)
 $(BUILD)/weft-ns3: $(NS3_OBJECTS) $(LIBRARY)
 	@echo "  link     $@"
 	$(Q)$(CC) $(CFLAGS) -o $@ $^ $(shell pkg-config --libs glib-2.0 gio-2.0) -lcsv -lm $(NS3_LIBS)
+
+# the bindings alone, for other programs
+$(BUILD)/libns3c.a: $(BUILD)/obj/models/ns3/ns3c.o
+	@rm -f $@
+	@echo "  archive  $@"
+	$(Q)ar rcs $@ $^
 
 $(LIBRARY): $(filter-out %/main.o %/main_ns3.o,$(OBJECTS))
 	@rm -f $@
@@ -133,21 +139,28 @@ completion  = $(share)/bash-completion/completions/weft
 READY      := $(foreach folder,scenarios topologies workloads plots,\
                 $(wildcard $(folder)/*.ini $(folder)/*.gp))
 
+# what there is where ns-3 is: program, header, library
+NS3_FILES := bin/weft-ns3 include/ns3c.h lib/libns3c.a
+
 install: all
 	$(INSTALL) -d $(DESTDIR)$(PREFIX)/bin $(share)/man/man1 $(dir $(completion))
 	$(INSTALL) -m 755 $(BUILD)/weft $(DESTDIR)$(PREFIX)/bin/weft
 	$(INSTALL) -m 644 docs/weft.1 $(share)/man/man1/weft.1
 	$(INSTALL) -m 644 docs/weft.bash $(completion)
+	$(if $(NS3),$(INSTALL) -D -m 755 $(BUILD)/weft-ns3 $(DESTDIR)$(PREFIX)/bin/weft-ns3)
+	$(if $(NS3),$(INSTALL) -D -m 644 models/ns3/ns3c.h $(DESTDIR)$(PREFIX)/include/ns3c.h)
+	$(if $(NS3),$(INSTALL) -D -m 644 $(BUILD)/libns3c.a $(DESTDIR)$(PREFIX)/lib/libns3c.a)
 	for file in $(READY); do $(INSTALL) -D -m 644 $$file $(share)/weft/$$file || exit 1; done
 
 # takes away what install has put there, and folders of our own that are empty then
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/weft $(share)/man/man1/weft.1 $(completion)
-	rm -f $(addprefix $(share)/weft/,$(READY))
+	rm -f $(addprefix $(share)/weft/,$(READY)) $(addprefix $(DESTDIR)$(PREFIX)/,$(NS3_FILES))
 	-rmdir $(addprefix $(share)/weft/,$(sort $(dir $(READY)))) $(share)/weft 2>/dev/null
 
 format:
-	clang-format -i $(SOURCES) $(wildcard $(addsuffix /*.h,$(LAYERS)) tests/*/*.c)
+	clang-format -i $(SOURCES) $(wildcard $(addsuffix /*.h,$(LAYERS)) models/ns3/* \
+	    tests/*/*.c tests/*/*.h tests/*/*.cc docs/examples/*.c)
 
 clean:
 	rm -rf build

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ns-3 from C: two hosts send 100 packets each to a third through one switch, whose port to it marks
+ * ns-3 from C: two hosts send 100 packets each to a third through a switch, whose port to it marks
  * from 20 kB on. Installed by make install, it is built by
  *   gcc -std=c11 ns3c_example.c -lns3c -lns3-point-to-point -lns3-internet -lns3-traffic-control \
  *       -lns3-network -lns3-core -lstdc++
