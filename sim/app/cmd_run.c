@@ -23,13 +23,19 @@ struct run {
     struct output_facts facts;
 };
 
-static double cpu_s(void)
+static double used_s(int who)
 {
     struct rusage usage;
 
-    getrusage(RUSAGE_SELF, &usage);
+    getrusage(who, &usage);
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/* Of this process and of a program that it had play. */
+static double cpu_s(void)
+{
+    return used_s(RUSAGE_SELF) + used_s(RUSAGE_CHILDREN);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -226,10 +232,17 @@ static void print_table(const struct run *run)
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static void print_waits(const struct backend_result *result)
+static void print_waits(const struct run *run)
 {
+    const struct backend_result *result = &run->result;
     guint n = result->waits ? result->waits->len : 0;
+    bool deadlock =
+        result->end_ps < run->experiment->scenario->run.end && result->n_flows_failed == 0;
+    g_autofree char *at = units_format(UNITS_TIME, result->end_ps);
 
+    if (deadlock)
+        fprintf(stderr, "weft run: deadlock at %s: what is left waits for what will not come\n",
+                at);
     fprintf(stderr,
             "weft run: unfinished: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
             " flows finished, %" G_GUINT64_FORMAT " failed\n",
@@ -271,7 +284,7 @@ static int report(struct run *run, GError *broken)
         return COMMAND_BROKEN;
     }
     if (run->result.outcome == BACKEND_UNFINISHED) {
-        print_waits(&run->result);
+        print_waits(run);
         return code == COMMAND_DONE ? COMMAND_UNFINISHED : code;
     }
     return code;
@@ -330,7 +343,7 @@ int command_run(int argc, char **argv)
                       "Writes flows.csv, ports.csv, summary.csv, scenario.ini and run.json. Ends "
                       "with 0, with 1 when it was\nstopped, 2 when something was wrong before the "
                       "run, 3 when a flow did not finish or failed.",
-                      true, &error))
+                      COMMAND_TAKES_ENGINE, &error))
         scenario = command_scenario(&line, &error);
     if (scenario) {
         run.folder = line.out ? g_strdup(line.out) : default_folder(scenario);
