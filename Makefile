@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Commands: make, make compare, make figures, make test, make bench, make asan, make docs,
-# make install, make clean, make deps
+# make install, make clean, make deps, make fuzz
 # Sources are found by folder; a new file needs no line here.
 
 BUILD    ?= build
 CC       := $(if $(filter default,$(origin CC)),gcc,$(CC))
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 PACKAGES := pkg-config libglib2.0-dev libgsl-dev libcsv-dev gnuplot-nox
-TEST_PACKAGES := libcmocka-dev valgrind libns3-dev g++
+TEST_PACKAGES := libcmocka-dev valgrind slurm-wlm munge libns3-dev g++
 SANITIZE ?=
 OPTIMISE ?= -O2
 
@@ -29,8 +29,8 @@ XVAL        := $(if $(NS3),$(patsubst %.c,$(BUILD)/%,$(wildcard tests/xval/*.c))
 
 CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPTIMISE) -g -fno-omit-frame-pointer -ffp-contract=off \
            -Wall -Wextra -Wshadow -Wconversion -Werror $(SANITIZE)
-INCLUDE  = -I. $(shell pkg-config --cflags glib-2.0 gio-2.0 gsl)
-LIBS     = $(shell pkg-config --libs glib-2.0 gio-2.0 gsl) -lcsv -lm
+INCLUDE  = -I. $(shell pkg-config --cflags gio-2.0 gio-unix-2.0 gsl)
+LIBS     = $(shell pkg-config --libs gio-2.0 gsl) -lcsv -lm
 CXXFLAGS = -std=c++17 $(filter-out -std=%,$(CFLAGS))
 
 all: $(BUILD)/weft $(if $(NS3),$(BUILD)/weft-ns3 $(BUILD)/libns3c.a)
@@ -111,6 +111,7 @@ compare: $(have-deps)
 figures: $(have-deps)
 	+@$(parallel) all
 	WEFT=$(BUILD)/weft plots/incast-15.sh
+	WEFT=$(BUILD)/weft plots/planes-lost.sh
 
 ASAN := BUILD=build/asan OPTIMISE=-O1 \
         SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
@@ -124,6 +125,25 @@ test: test-deps
 asan:
 	+@$(parallel) $(ASAN) all unit
 	@ASAN_BUILD=build/asan WEFT_TESTS=asan tests/run.sh
+
+# each reader's fuzz target under libFuzzer: make fuzz FUZZ_SECONDS=60 FUZZ=goal
+FUZZ_SECONDS  ?= 20
+FUZZ          ?= *
+FUZZ_PACKAGES := clang
+FUZZERS       := $(patsubst tests/fuzz/%.c,build/fuzz/engine/%,$(wildcard tests/fuzz/fuzz_$(FUZZ).c))
+
+build/fuzz/engine/%: tests/fuzz/%.c build/fuzz/libweft.a
+	@mkdir -p $(@D)
+	@echo "  fuzzer   $<"
+	$(Q)$(CC) $(CFLAGS) -DFUZZ_ENGINE -fsanitize=fuzzer $(INCLUDE) -o $@ $< build/fuzz/libweft.a $(LIBS)
+
+fuzzers: $(FUZZERS)
+
+fuzz:
+	@tests/deps.sh $(PACKAGES) $(FUZZ_PACKAGES)
+	+@$(parallel) BUILD=build/fuzz CC=clang OPTIMISE=-O1 \
+	    SANITIZE='-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined' fuzzers
+	@tests/fuzz.sh $(FUZZ_SECONDS) $(FUZZERS)
 
 bench: all
 	@BUILD=$(BUILD) tests/bench.sh
@@ -166,5 +186,5 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all deps test-deps unit compare figures test asan bench docs install uninstall format clean FORCE
+.PHONY: all deps test-deps unit compare figures test asan fuzz fuzzers bench docs install uninstall format clean FORCE
 -include $(OBJECTS:.o=.d) $(NS3_OBJECTS:.o=.d) $(XVAL_OBJECTS:.o=.d) $(XVAL:=.d) $(UNIT:=.d)

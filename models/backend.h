@@ -18,6 +18,7 @@ struct queue_config {
     int64_t kind;  /* choice: models/queue_list.c */
     int64_t limit; /* bytes waiting, without the packet in service */
     int64_t kmin, kmax, pmax;
+    char *ecn_map;         /* the three by rate of a port; "": none */
     char *priorities;      /* of data, acknowledgements and control, such as 0,7,7 */
     int64_t mark_at;       /* 0 enqueue, 1 dequeue */
     int64_t mark_last_hop; /* whether switches mark on links to hosts */
@@ -111,6 +112,7 @@ struct host_setting {
     int64_t planes;                          /* it uses NIC ports on planes below; 0: all */
 };
 
+struct observer;
 struct recorder;
 struct fabric_driver;
 
@@ -126,6 +128,7 @@ struct backend_run {
     /* records of type series: at which step (0: none) and of what (models/series.h) */
     int64_t series_step_ps;
     uint32_t series_objects;
+    struct observer *observer; /* of packets and operations (models/observer.h); NULL: none */
     struct recorder *recorder; /* of every reception; NULL: none */
     const char *text;          /* the resolved scenario, where the backend is elsewhere */
     /* called now and then (never between two events of an instant); false stops the run */

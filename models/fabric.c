@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/fabric.h"
+#include "models/observer.h"
 #include "models/port_priority.h"
 #include "models/port_wire.h"
 #include "sim/core/units.h"
@@ -108,10 +109,10 @@ static const struct port_ops *choose_form(const struct backend_run *run, const u
 
     for (uint32_t host = 0; host < run->graph->n_hosts; host++)
         slow_host |= backend_host(run, host)->receive_rate > 0;
-    return one_queue && model->queue.mark_at == 0 && model->buffer.kind == 0 &&
-                   !model->pfc.enable && !slow_host
-               ? &port_fifo
-               : &port_priority;
+    if (one_queue && model->queue.mark_at == 0 && model->buffer.kind == 0 && !model->pfc.enable &&
+        !slow_host)
+        return run->observer ? &port_fifo_observed : &port_fifo;
+    return run->observer ? &port_priority_observed : &port_priority;
 }
 
 static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
@@ -126,6 +127,7 @@ static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
     port->peer = graph_port_peer(graph, number);
     port->peer_is_switch = peer->is_switch;
     port->from_host = !graph->nodes[graph_port_node(graph, number)].is_switch;
+    port->mark_rule = ecn_map_find(&fabric->marks, link->rate_bps);
     port_take_rate(port, link->rate_bps);
     port->delay_ps = link->delay_ps + (peer->is_switch ? peer->latency_ps : 0);
     port->limit_bytes = queue ? queue : fabric->model->queue.limit;
@@ -156,7 +158,6 @@ static void derive(struct fabric *fabric, const struct backend_run *run)
     const struct model_config *model = run->model;
 
     fabric->queue = queue_list[model->queue.kind];
-    fabric->queue->derive(&model->queue, &fabric->queue_rule);
     fabric->choice = route_list[model->route.kind];
     parse_priorities(model->queue.priorities, fabric->priority_of);
     fabric->form =
@@ -192,7 +193,9 @@ gboolean fabric_init(struct fabric *fabric, const struct backend_run *run,
 
     *fabric = (struct fabric){
         .run = run, .model = run->model, .n_ports = 2 * graph->n_links, .driver = driver};
-    if (!check_config(run->model, error))
+    if (!check_config(run->model, error) ||
+        !ecn_map_init(&fabric->marks, &run->model->queue, queue_list[run->model->queue.kind], graph,
+                      error))
         return FALSE;
     if (*run->model->loss.drop_file) {
         fabric->drops = drop_list_read(run->model->loss.drop_file, graph, error);
@@ -203,6 +206,7 @@ gboolean fabric_init(struct fabric *fabric, const struct backend_run *run,
     packet_pool_init(&fabric->engine.pool);
     fabric->engine.graph = graph;
     fabric->engine.seed = run->seed;
+    observer_begin(run->observer, &fabric->engine);
     route_init(&fabric->route, graph);
     derive(fabric, run);
     if (driver->check && !driver->check(fabric, error))
@@ -238,6 +242,7 @@ void fabric_clear(struct fabric *fabric)
     if (fabric->engine.pool.blocks)
         packet_pool_clear(&fabric->engine.pool);
     event_queue_clear(&fabric->engine.events);
+    observer_end(fabric->engine.observer);
 }
 
 void fabric_count_in_flight(const struct fabric *fabric, int64_t *n_packets, int64_t *n_bytes)

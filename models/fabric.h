@@ -9,6 +9,7 @@
 #define WEFT_MODELS_FABRIC_H
 
 #include "models/buffer.h"
+#include "models/ecn_map.h"
 #include "models/faults.h"
 #include "models/pfc.h"
 #include "models/port.h"
@@ -54,7 +55,7 @@ struct fabric {
     uint32_t n_ports;
     struct switch_state *switches; /* by node - n_hosts */
     const struct queue_ops *queue;
-    struct queue_rule queue_rule;
+    struct ecn_map marks; /* rules of the queues, by port->mark_rule */
     const struct route_ops *choice;
     uint64_t n_hops;
     int64_t n_dropped_class[PACKET_N_CLASSES];

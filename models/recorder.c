@@ -3,22 +3,8 @@
 #include "models/transport.h"
 #include "sim/core/random.h"
 
-void recorder_init(struct recorder *recorder, uint64_t window_first, uint64_t window_n)
-{
-    *recorder = (struct recorder){.blocks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
-                                  .window_first = window_first,
-                                  .window_n = window_n,
-                                  .window = g_array_new(FALSE, FALSE, sizeof(struct reception))};
-}
-
-void recorder_clear(struct recorder *recorder)
-{
-    g_clear_pointer(&recorder->blocks, g_array_unref);
-    g_clear_pointer(&recorder->window, g_array_unref);
-}
-
-struct reception recorder_look(const struct packet *packet, enum packet_ecn ecn, uint32_t port,
-                               int64_t now_ps)
+static struct reception look(const struct packet *packet, enum packet_ecn ecn, uint32_t port,
+                             int64_t now_ps)
 {
     bool data = packet->class == PACKET_DATA;
 
@@ -35,7 +21,7 @@ static uint64_t chain(uint64_t hash, uint64_t word)
     return random_mix((hash ^ word) + RANDOM_GOLDEN);
 }
 
-void recorder_add(struct recorder *recorder, const struct reception *reception)
+static void add(struct recorder *recorder, const struct reception *reception)
 {
     uint64_t hash = chain(recorder->hash, (uint64_t)reception->time_ps);
 
@@ -48,4 +34,29 @@ void recorder_add(struct recorder *recorder, const struct reception *reception)
     recorder->n++;
     if (recorder->n % RECORDER_BLOCK == 0)
         g_array_append_val(recorder->blocks, recorder->hash);
+}
+
+static void arrived(struct observer *observer, uint32_t port, const struct packet *packet,
+                    enum packet_ecn ecn)
+{
+    struct reception reception = look(packet, ecn, port, engine_now_ps(observer->engine));
+
+    add((struct recorder *)(void *)observer, &reception);
+}
+
+void recorder_init(struct recorder *recorder, uint64_t window_first, uint64_t window_n)
+{
+    static const struct observer_ops ops = {.arrived = arrived};
+
+    *recorder = (struct recorder){.observer = {.ops = &ops},
+                                  .blocks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+                                  .window_first = window_first,
+                                  .window_n = window_n,
+                                  .window = g_array_new(FALSE, FALSE, sizeof(struct reception))};
+}
+
+void recorder_clear(struct recorder *recorder)
+{
+    g_clear_pointer(&recorder->blocks, g_array_unref);
+    g_clear_pointer(&recorder->window, g_array_unref);
 }

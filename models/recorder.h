@@ -6,12 +6,12 @@
  * window: the first reception that differs is found by a second run with a window on the first
  * block that does.
  *
- * A run without a recorder pays nothing: ports have an arrival event of their own for one with it.
+ * A recorder is an observer (observer.h): a run without one pays nothing.
  */
 #ifndef WEFT_MODELS_RECORDER_H
 #define WEFT_MODELS_RECORDER_H
 
-#include "models/packet.h"
+#include "models/observer.h"
 
 #define RECORDER_BLOCK 1024
 
@@ -24,6 +24,7 @@ struct reception {
 };
 
 struct recorder {
+    struct observer observer; /* first */
     uint64_t n, hash;
     GArray *blocks;        /* uint64_t: the hash after each RECORDER_BLOCK receptions */
     uint64_t window_first; /* number of the first reception kept */
@@ -36,11 +37,5 @@ struct recorder {
 
 void recorder_init(struct recorder *recorder, uint64_t window_first, uint64_t window_n);
 void recorder_clear(struct recorder *recorder);
-
-/* What there is to say of a packet that arrives now; before it is given away. */
-struct reception recorder_look(const struct packet *packet, enum packet_ecn ecn, uint32_t port,
-                               int64_t now_ps);
-
-void recorder_add(struct recorder *recorder, const struct reception *reception);
 
 #endif

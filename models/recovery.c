@@ -41,8 +41,8 @@ void recovery_init(struct recovery *recovery, const struct backend_run *run,
     recovery->window_ps = recovery->step_ps * STEPS_A_WINDOW;
     recovery->next_ps = recovery->step_ps;
     recovery->samples = g_array_new(FALSE, FALSE, sizeof(struct recovery_sample));
-    recovery->placed_bytes = g_new0(int64_t, run->graph->n_hosts + 1);
-    recovery->last = g_new0(guint, run->graph->n_hosts + 1);
+    recovery->placed_bytes = g_new0(int64_t, run->graph->first_port[run->graph->n_hosts] + 1);
+    recovery->last = g_new0(guint, run->graph->first_port[run->graph->n_hosts] + 1);
 }
 
 void recovery_clear(struct recovery *recovery)
@@ -58,14 +58,15 @@ void recovery_step(struct recovery *recovery)
 
     for (uint32_t number = 0; number < recovery->run->graph->n_hosts; number++) {
         const struct host *host = &recovery->engine->hosts[number];
-        int64_t placed_bytes = 0;
 
-        for (uint32_t nic = 0; nic < host->n_nics; nic++)
-            placed_bytes += host->nics[nic].placed_bytes;
-        if (placed_bytes > recovery->placed_bytes[number])
-            recovery->last[number] = recovery->samples->len;
-        recovery->placed_bytes[number] = placed_bytes;
-        sample.placed_bytes += placed_bytes;
+        for (uint32_t nic = 0; nic < host->n_nics; nic++) {
+            uint32_t to = host->nics[nic].to;
+
+            if (host->nics[nic].placed_bytes > recovery->placed_bytes[to])
+                recovery->last[to] = recovery->samples->len;
+            recovery->placed_bytes[to] = host->nics[nic].placed_bytes;
+            sample.placed_bytes += host->nics[nic].placed_bytes;
+        }
         sample.resent_packets += host->resent_packets;
         sample.resent_bytes += host->resent_bytes;
     }
@@ -219,13 +220,17 @@ static struct before look_before(const struct recovery *recovery, int64_t first_
 }
 
 /* The last sample that counts. */
-static int64_t last_sample(const struct recovery *recovery, bool finished)
+static int64_t last_sample(const struct recovery *recovery, const GArray *steps, bool finished)
 {
+    const struct graph *graph = recovery->run->graph;
+    g_autofree uint8_t *touched = g_new0(uint8_t, graph->n_links + 1);
     int64_t last = (int64_t)recovery->samples->len - 1;
 
-    for (uint32_t number = 0; finished && number < recovery->run->graph->n_hosts; number++)
-        if (recovery->placed_bytes[number] > 0)
-            last = MIN(last, (int64_t)recovery->last[number] - 1);
+    for (guint i = 0; i < steps->len; i++)
+        touched[g_array_index(steps, struct fault_step, i).link] = 1;
+    for (uint32_t to = 0; finished && to < graph->first_port[graph->n_hosts]; to++)
+        if (recovery->placed_bytes[to] > 0 && !touched[graph->port_list[to] / 2])
+            last = MIN(last, (int64_t)recovery->last[to] - 1);
     return last;
 }
 
@@ -331,7 +336,7 @@ void recovery_report(const struct recovery *recovery, bool finished, const struc
     GArray *changes = list_changes(run);
     GArray *steps = fault_list_resolve(run->faults, run->graph, run->end_ps, NULL);
     struct before before = look_before(recovery, change_at(changes, 0)->time_ps);
-    int64_t last = last_sample(recovery, finished);
+    int64_t last = last_sample(recovery, steps, finished);
 
     capacity_init(&capacity, run->graph, steps);
     double capacity_before = capacity_at(&capacity, change_at(changes, 0)->time_ps, false);

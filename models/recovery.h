@@ -16,9 +16,9 @@
  *   reached        goodput of the last window / before
  *   retransmitted  payload sent again
  * Changes are the begin of each fault and, unless it flaps, its end. In a run that finished, the
- * end is that of the first host to have received all it will: what comes after is no more the
- * traffic of before. A quantity that does not exist (no traffic before, no recovery, less than a
- * window to look at) is left empty. Source: our choice.
+ * end is when the first NIC port that no fault touches has received all it will: what comes after
+ * is no more the traffic of before. A quantity that does not exist (no traffic before, no recovery,
+ * less than a window to look at) is left empty. Source: our choice.
  */
 #ifndef WEFT_MODELS_RECOVERY_H
 #define WEFT_MODELS_RECOVERY_H
@@ -32,8 +32,8 @@ struct recovery {
     /* private */
     int64_t window_ps, step_ps;
     GArray *samples;       /* struct recovery_sample, one a step */
-    int64_t *placed_bytes; /* by host, at the last look */
-    guint *last;           /* by host: the last sample in which it placed anything */
+    int64_t *placed_bytes; /* by NIC port (index in graph.port_list), at the last look */
+    guint *last;           /* by NIC port: the last sample in which it placed anything */
 };
 
 /* Off unless the run has faults that begin within it. */

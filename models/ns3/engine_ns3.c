@@ -2,13 +2,12 @@
 #include "models/ns3/engine_ns3.h"
 #include "models/host.h"
 #include "models/ns3/ns3c.h"
+#include "models/observer.h"
 #include "models/port_wire.h"
 #include "models/recorder.h"
 
 struct ns3_port {
-    struct packet *arriving; /* held at the far end of the wire */
-    enum packet_ecn ecn;     /* as ns-3 carries it */
-    bool wanted;             /* the host asks to be told when the transmitter is free */
+    bool wanted; /* the host asks to be told when the transmitter is free */
 };
 
 struct ns3_state {
@@ -127,7 +126,8 @@ static enum ns3c_verdict on_admit(void *data, int device, const struct ns3c_pack
     enum queue_verdict verdict = QUEUE_ACCEPT;
 
     if (!port->from_host && told->ecn == port->markable_ecn)
-        verdict = fabric->queue->admit(&fabric->queue_rule, &port->mark_draws, waiting_bytes);
+        verdict = fabric->queue->admit(&fabric->marks.rules[port->mark_rule], &port->mark_draws,
+                                       waiting_bytes);
     if (verdict == QUEUE_DROP)
         return NS3C_REFUSE;
     port->n_marked += verdict == QUEUE_MARK;
@@ -158,6 +158,9 @@ static bool on_loss(void *data, int device, const struct ns3c_packet *told)
     else if (port->loss_classes >> slot.class & 1)
         cause = port->lose(fabric, port, &slot);
     state_of(fabric)->cause = cause;
+    if (cause == SINK_N_DROPS)
+        OBSERVER_TELL(fabric->engine.observer, arrived, port->number, slot.packet,
+                      (enum packet_ecn)slot.ecn);
     return cause != SINK_N_DROPS;
 }
 
@@ -170,7 +173,7 @@ static void on_drop(void *data, int device, const struct ns3c_packet *told, enum
                                                  [NS3C_DROP_DOWN] = SINK_DROP_LINK_DOWN,
                                                  [NS3C_DROP_NO_ROUTE] = SINK_DROP_NO_ROUTE};
 
-    port_drop(fabric, &fabric->ports[device], &slot, causes[drop]);
+    port_drop(fabric, &fabric->ports[device], &slot, causes[drop], fabric->engine.observer);
 }
 
 /* The last bit of a packet has crossed the wire of the device; weft's order says when it counts. */
@@ -178,11 +181,9 @@ static void on_hold(void *data, int device, const struct ns3c_packet *told)
 {
     struct fabric *fabric = data;
     struct event_queue *events = &fabric->engine.events;
-    struct ns3_port *own = &state_of(fabric)->ports[device];
     int64_t now_ps = ns3c_now();
 
-    own->arriving = told->user;
-    own->ecn = (enum packet_ecn)told->ecn;
+    (void)told;
     event_schedule_ordered(events, &fabric->ports[device].arrival, now_ps,
                            event_order_arrival(events, now_ps, (uint32_t)device));
     plan_instant(fabric);
@@ -214,16 +215,10 @@ static void on_free(void *data, int device)
 
 static void arrive(struct event_queue *queue, struct event *event)
 {
-    struct fabric *fabric = fabric_of(queue);
     struct port *port = (struct port *)(void *)event;
-    const struct ns3_port *own = &state_of(fabric)->ports[port->number];
-    struct reception reception =
-        recorder_look(own->arriving, own->ecn, port->number, queue->now_ps);
-    int64_t n_lost = port_n_lost(port);
 
+    (void)queue;
     ns3c_release((int)port->number);
-    if (fabric->run->recorder && port_n_lost(port) == n_lost)
-        recorder_add(fabric->run->recorder, &reception);
 }
 
 static void becomes_free(struct event_queue *queue, struct event *event)

@@ -175,7 +175,13 @@ static void print_measure(const struct summary *summary, const char *before, con
 
 static void print_change(const struct summary *summary, const char *name, bool end)
 {
+    g_autofree char *reached = g_strdup_printf("fault_%s_reached", name);
+
     printf("            %s", end ? "undone: " : "");
+    if (*summary_text(summary, reached) == '\0') {
+        printf("no traffic before, or none left, to compare\n");
+        return;
+    }
     if (!end)
         print_measure(summary, "resending after ", name, "detection", false);
     print_measure(summary, end ? "goodput down by " : "; goodput down by ", name, "dip", true);
@@ -226,10 +232,17 @@ static void print_table(const struct run *run)
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static void print_waits(const struct backend_result *result)
+static void print_waits(const struct run *run)
 {
+    const struct backend_result *result = &run->result;
     guint n = result->waits ? result->waits->len : 0;
+    bool deadlock =
+        result->end_ps < run->experiment->scenario->run.end && result->n_flows_failed == 0;
+    g_autofree char *at = units_format(UNITS_TIME, result->end_ps);
 
+    if (deadlock)
+        fprintf(stderr, "weft run: deadlock at %s: what is left waits for what will not come\n",
+                at);
     fprintf(stderr,
             "weft run: unfinished: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
             " flows finished, %" G_GUINT64_FORMAT " failed\n",
@@ -271,7 +284,7 @@ static int report(struct run *run, GError *broken)
         return COMMAND_BROKEN;
     }
     if (run->result.outcome == BACKEND_UNFINISHED) {
-        print_waits(&run->result);
+        print_waits(run);
         return code == COMMAND_DONE ? COMMAND_UNFINISHED : code;
     }
     return code;

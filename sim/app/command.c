@@ -13,9 +13,9 @@ static void add_entries(GOptionContext *context, struct command_line *line,
          "Set one key of the scenario; repeatable, the last one wins", "group.key=value"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &line->seed, "The same as --set run.seed=N", "N"},
         {"topology", 0, 0, G_OPTION_ARG_FILENAME, &line->topology,
-         "Fabric: a key file, .topo, .csv, a ready scenario or a kind", "FILE|NAME"},
+         "Fabric: a file (weft list formats), a ready scenario or a kind", "[KIND:]FILE|NAME"},
         {"workload", 0, 0, G_OPTION_ARG_FILENAME, &line->workload,
-         "Traffic: a key file, .cm, .tm, .csv, a ready scenario or a kind", "FILE|NAME"},
+         "Traffic: a file (weft list formats), a ready scenario or a kind", "[KIND:]FILE|NAME"},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &line->files, NULL, NULL},
         G_OPTION_ENTRY_NULL};
     const GOptionEntry output[] = {

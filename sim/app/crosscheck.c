@@ -84,6 +84,7 @@ gboolean crosscheck_play(struct crosscheck_side *side, const char *engine,
 
     side_init(side, engine, first, n);
     run.recorder = &side->recorder;
+    run.observer = &side->recorder.observer;
     run.progress = progress_report;
     run.progress_data = progress;
     run.text = text;

@@ -72,7 +72,8 @@ struct backend_run experiment_run(const struct experiment *experiment)
                                 .seed = (uint64_t)scenario->run.seed,
                                 .end_ps = scenario->run.end,
                                 .series_step_ps = scenario->run.series_step,
-                                .series_objects = experiment->series_objects};
+                                .series_objects = experiment->series_objects,
+                                .observer = experiment->observer};
 }
 
 /* A lossless class must have the memory that this takes. */
@@ -161,6 +162,8 @@ gboolean experiment_init(struct experiment *experiment, struct scenario *scenari
         return FALSE;
     experiment->build.seed = (uint64_t)scenario->run.seed;
     experiment->build.end_ps = scenario->run.end;
+    for (guint i = 0; i < scenario->notes->len; i++)
+        build_note(&experiment->build, "%s", (char *)g_ptr_array_index(scenario->notes, i));
     if (!scenario->topology->build(scenario->topology_config, &experiment->build,
                                    &experiment->graph, error)) {
         prefix_place(scenario, "topology", scenario->topology->params, scenario->topology_config,

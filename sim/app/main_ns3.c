@@ -109,6 +109,7 @@ static int play(const struct request *request, const struct experiment *experime
     progress_begin(&progress, true);
     recorder_init(&recorder, request->window_first, request->window_n);
     run.recorder = request->record ? &recorder : NULL;
+    run.observer = request->record ? &recorder.observer : NULL;
     run.progress = go_on;
     run.progress_data = &progress;
     double before_s = cpu_s();

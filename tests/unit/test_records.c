@@ -110,6 +110,22 @@ static const struct sink_metric a_metric = {"share", "ppm", 0.1};
 static const struct sink_series a_series = {1, "plane", 2, "sent", -3, "bytes"};
 static const struct backend_progress a_progress = {1, 2, 3, 4, 5};
 
+/* As an engine tells of it. */
+static void tell(struct recorder *recorder, const struct reception *reception)
+{
+    struct engine engine = {.events.now_ps = reception->time_ps};
+    struct connection connection = {.key = reception->flow};
+    struct packet packet = {.connection = &connection,
+                            .class = reception->class,
+                            .flow = reception->flow,
+                            .sequence = reception->sequence,
+                            .source_port = reception->sequence};
+
+    recorder->observer.engine = &engine;
+    recorder->observer.ops->arrived(&recorder->observer, reception->port, &packet,
+                                    (enum packet_ecn)reception->ecn);
+}
+
 /* A whole stream; free() it. */
 static char *write_stream(size_t *size, const GError *error)
 {
@@ -138,7 +154,7 @@ static char *write_stream(size_t *size, const GError *error)
     records_progress(stream, &a_progress);
     recorder_init(&recorder, 2, 1);
     for (uint32_t i = 0; i < RECORDER_BLOCK + 1; i++)
-        recorder_add(&recorder, &(struct reception){i, 1, i, 3, 1, 2});
+        tell(&recorder, &(struct reception){i, 1, i, 3, PACKET_DATA, PACKET_CE});
     recorder.n_begun = 30;
     records_recorder(stream, &recorder);
     recorder_clear(&recorder);
@@ -271,8 +287,10 @@ static void test_other_version(void **state)
 static void test_recorder(void **state)
 {
     static const struct reception receptions[] = {
-        {1, 2, 3, 4, 1, 1}, {2, 2, 3, 4, 1, 1}, {1, 3, 3, 4, 1, 1}, {1, 2, 4, 4, 1, 1},
-        {1, 2, 3, 5, 1, 1}, {1, 2, 3, 4, 2, 1}, {1, 2, 3, 4, 1, 2}};
+        {1, 2, 3, 4, PACKET_DATA, PACKET_ECT}, {2, 2, 3, 4, PACKET_DATA, PACKET_ECT},
+        {1, 3, 3, 4, PACKET_DATA, PACKET_ECT}, {1, 2, 4, 4, PACKET_DATA, PACKET_ECT},
+        {1, 2, 3, 5, PACKET_DATA, PACKET_ECT}, {1, 2, 3, 4, PACKET_ACK, PACKET_ECT},
+        {1, 2, 3, 4, PACKET_DATA, PACKET_CE}};
     uint64_t hashes[G_N_ELEMENTS(receptions) + 1];
 
     (void)state;
@@ -281,8 +299,8 @@ static void test_recorder(void **state)
         bool both = i == G_N_ELEMENTS(receptions);
 
         recorder_init(&recorder, 0, 0);
-        recorder_add(&recorder, &receptions[both ? 1 : i]);
-        recorder_add(&recorder, &receptions[both ? i - 1 : 1]);
+        tell(&recorder, &receptions[both ? 1 : i]);
+        tell(&recorder, &receptions[both ? i - 1 : 1]);
         hashes[i] = recorder.hash;
         for (size_t k = 0; k < i; k++)
             assert_int_not_equal(hashes[i], hashes[k]);
