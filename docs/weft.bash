@@ -60,6 +60,8 @@ _weft() {
     --set=*) typed=${typed#--set=} prev=--set cur=${cur#--set=} ;;
     --topology=*) typed= prev=--topology cur=${cur#--topology=} ;;
     --workload=*) typed= prev=--workload cur=${cur#--workload=} ;;
+    --figure=*) typed= prev=--figure cur=${cur#--figure=} ;;
+    --format=*) typed= prev=--format cur=${cur#--format=} ;;
     esac
     # names of engines have a colon, at which bash splits as well
     if [[ ${COMP_LINE:0:COMP_POINT} =~ --engine[=[:space:]]+[^[:space:]]*$ ]]; then
@@ -79,6 +81,8 @@ _weft() {
         COMPREPLY=("${COMPREPLY[@]#"$typed"}")
         ;;
     --workload) mapfile -t COMPREPLY < <(compgen -W "$(_weft_names workloads scenarios)" -f -- "$cur") ;;
+    --figure) mapfile -t COMPREPLY < <(compgen -W "$("${words[0]}" plot --list | cut -d" " -f1)" -- "$cur") ;;
+    --format) mapfile -t COMPREPLY < <(compgen -W "png svg png,svg" -- "$cur") ;;
     -o | --out) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
     *)
         if [[ $cur == -* ]]; then
@@ -90,7 +94,7 @@ _weft() {
         run | check | compare | crosscheck)
             mapfile -t COMPREPLY < <(compgen -W "$(_weft_names scenarios)" -f -- "$cur")
             ;;
-        diff) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+        diff | plot | report) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
         list)
             mapfile -t COMPREPLY < <(compgen -W "$("${words[0]}" list |
                 sed -n 's/^\([a-z]*\) (.*/\1/p')" -- "$cur")
