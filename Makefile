@@ -77,6 +77,7 @@ compare: $(have-deps)
 figures: $(have-deps)
 	+@$(parallel) all
 	WEFT=$(BUILD)/weft plots/incast-15.sh
+	WEFT=$(BUILD)/weft plots/planes-lost.sh
 
 ASAN := BUILD=build/asan OPTIMISE=-O1 \
         SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined'

@@ -112,6 +112,8 @@ struct host_setting {
     int64_t planes;                          /* it uses NIC ports on planes below; 0: all */
 };
 
+struct observer;
+
 struct backend_run {
     const struct graph *graph;
     const struct schedule *schedule;
@@ -124,6 +126,7 @@ struct backend_run {
     /* records of type series: at which step (0: none) and of what (models/series.h) */
     int64_t series_step_ps;
     uint32_t series_objects;
+    struct observer *observer; /* of packets and operations (models/observer.h); NULL: none */
     /* called now and then (never between two events of an instant); false stops the run */
     bool (*progress)(void *data, const struct backend_progress *progress);
     void *progress_data;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/fabric.h"
+#include "models/observer.h"
 #include "models/port_priority.h"
 #include "models/port_wire.h"
 #include "sim/core/units.h"
@@ -108,10 +109,10 @@ static const struct port_ops *choose_form(const struct backend_run *run, const u
 
     for (uint32_t host = 0; host < run->graph->n_hosts; host++)
         slow_host |= backend_host(run, host)->receive_rate > 0;
-    return one_queue && model->queue.mark_at == 0 && model->buffer.kind == 0 &&
-                   !model->pfc.enable && !slow_host
-               ? &port_fifo
-               : &port_priority;
+    if (one_queue && model->queue.mark_at == 0 && model->buffer.kind == 0 && !model->pfc.enable &&
+        !slow_host)
+        return run->observer ? &port_fifo_observed : &port_fifo;
+    return run->observer ? &port_priority_observed : &port_priority;
 }
 
 static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
@@ -202,6 +203,7 @@ gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GErro
     packet_pool_init(&fabric->engine.pool);
     fabric->engine.graph = graph;
     fabric->engine.seed = run->seed;
+    observer_begin(run->observer, &fabric->engine);
     route_init(&fabric->route, graph);
     derive(fabric, run);
     fabric->ports = aligned_alloc(128, (fabric->n_ports + 1) * sizeof(struct port));
@@ -232,6 +234,7 @@ void fabric_clear(struct fabric *fabric)
     if (fabric->engine.pool.blocks)
         packet_pool_clear(&fabric->engine.pool);
     event_queue_clear(&fabric->engine.events);
+    observer_end(fabric->engine.observer);
 }
 
 void fabric_count_in_flight(const struct fabric *fabric, int64_t *n_packets, int64_t *n_bytes)

@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/host.h"
+#include "models/observer.h"
 #include "sim/core/random.h"
+
+/* --- who looks ------------------------------------------------------------------------------ */
+
+static G_GNUC_NO_INLINE void tell_ready(const struct sender *sender)
+{
+    OBSERVER_TELL(sender->connection->engine->observer, ready, sender);
+}
+
+static G_GNUC_NO_INLINE void tell_answer(const struct host *host, const struct host_nic *nic,
+                                         const struct packet *packet)
+{
+    OBSERVER_TELL(host->engine->observer, answers, nic->port, packet);
+}
 
 /* --- the ring of ready senders of a NIC port ------------------------------------------------ */
 
@@ -14,6 +28,8 @@ static void ring_insert(struct host_nic *nic, struct sender *sender)
         sender->previous->next = sender->next->previous = sender;
     }
     sender->ready = true;
+    if (G_UNLIKELY(nic->observed))
+        tell_ready(sender);
 }
 
 static void ring_remove(struct host_nic *nic, struct sender *sender)
@@ -49,6 +65,7 @@ static struct packet *pull(struct host *host, struct host_nic *nic)
         if (sender->not_before_ps > now_ps) {
             ring_remove(nic, sender);
             sender->paced = true;
+            OBSERVER_TELL(host->engine->observer, paced, sender);
             engine_timer_set(host->engine, &sender->pace, sender->not_before_ps);
             continue;
         }
@@ -181,6 +198,8 @@ void host_control(struct host *host, uint32_t nic_number, struct packet *packet)
 {
     struct host_nic *nic = &host->nics[nic_number];
 
+    if (G_UNLIKELY(nic->observed))
+        tell_answer(host, nic, packet);
     packet->next = NULL;
     *nic->control_last = packet;
     nic->control_last = &packet->next;
@@ -303,6 +322,7 @@ void host_init_all(struct engine *engine)
             host->nics[i].plane = graph->links[host->nics[i].port / 2].plane;
             host->rate_bps += host->nics[i].rate_bps;
             host->nics[i].control_last = &host->nics[i].control_first;
+            host->nics[i].observed = engine->observer != NULL;
         }
     }
 }

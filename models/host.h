@@ -17,6 +17,7 @@ struct host_nic {
     struct packet *control_first, **control_last;
     int64_t n_control;    /* queued control packets */
     bool unused;          /* its host keeps off this plane */
+    bool observed;        /* there is an observer to tell */
     bool down;            /* its link is; seen here, not at the other end of the fabric */
     int64_t changed_ps;   /* when its link last went down or came back */
     uint32_t paused;      /* bit set of packet classes that the link does not take now */

@@ -273,6 +273,7 @@ static void set_paused(struct fabric *fabric, struct port_lanes *lanes, uint8_t 
     plan_expiry(fabric, lanes);
     if (before == paused)
         return;
+    OBSERVER_TELL(fabric->engine.observer, paused, lanes->port->number, classes_of(fabric, paused));
     if (lanes->port->from_host)
         host_pause(&fabric->engine, lanes->port->number, classes_of(fabric, paused));
     else
@@ -359,6 +360,8 @@ void pfc_send(struct fabric *fabric, struct port *port)
     *lanes->last_frame = frame;
     lanes->last_frame = &frame->next;
     lanes->n_pauses_sent++;
+    OBSERVER_TELL(fabric->engine.observer, sent, port->number, frame, fabric->engine.events.now_ps,
+                  port->busy_until_ps, port->busy_until_ps + lanes->link_delay_ps);
     port->n_packets++;
     port->n_bytes += frame->bytes;
     fabric->n_hops++;
@@ -391,9 +394,10 @@ static void take_effect(struct event_queue *queue, struct event *event)
     if (port->loss_classes >> PACKET_PFC & 1)
         cause = port->lose(fabric, port, &slot);
     if (cause != SINK_N_DROPS) {
-        port_drop(fabric, port, &slot, cause);
+        port_drop(fabric, port, &slot, cause, fabric->engine.observer);
         return;
     }
+    OBSERVER_TELL(fabric->engine.observer, arrived, port->number, frame, PACKET_NOT_ECT);
     packet_give(&fabric->engine.pool, frame);
     hear(fabric, &fabric->ports[port->number ^ 1], &pause);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/player.h"
 #include "models/host.h"
+#include "models/observer.h"
 #include <string.h>
 
 #define WAITS_LISTED 1000
@@ -187,7 +188,7 @@ static struct connection *open_connection(struct player *player, const struct li
     const struct transport_profile *profile = profile_of(player, key->src, key->profile);
     struct connection *connection = g_malloc0(profile->ops->connection_size);
 
-    connection->ops = profile->ops;
+    connection->ops = observer_transport(player->engine->observer, profile->ops);
     connection->config = config;
     connection->engine = player->engine;
     connection->src = &player->engine->hosts[key->src];
@@ -376,6 +377,7 @@ static void become_ready(struct player *player, uint64_t index, const struct sch
         return;
     }
     note_group_start(player, op);
+    OBSERVER_TELL(player->engine->observer, begun, index);
     switch (op->kind) {
     case SCHEDULE_MESSAGE:
         later(player, index, STAGE_ISSUE, player->node->issue_ps(host, op));
@@ -392,7 +394,8 @@ static void become_ready(struct player *player, uint64_t index, const struct sch
     later(player, index, STAGE_COMPLETE, wait_ps);
 }
 
-static void edge_fires(struct player *player, uint64_t index)
+/* An edge from `by` to `index`. */
+static void edge_fires(struct player *player, uint64_t index, uint64_t by, enum schedule_when when)
 {
     struct schedule_op op;
 
@@ -408,8 +411,10 @@ static void edge_fires(struct player *player, uint64_t index)
         if (++*count != op.n_needed)
             return;
     }
-    if (mark_started(player, index))
-        push(player, index, STAGE_READY);
+    if (!mark_started(player, index))
+        return;
+    OBSERVER_TELL(player->engine->observer, enabled, index, by, when);
+    push(player, index, STAGE_READY);
 }
 
 static void fire_edges(struct player *player, uint64_t index, enum schedule_when which)
@@ -420,12 +425,13 @@ static void fire_edges(struct player *player, uint64_t index, enum schedule_when
     for (uint32_t k = 0;
          (next = schedule_successor(player->run->schedule, index, k, &when)) != SCHEDULE_NONE; k++)
         if (when == which)
-            edge_fires(player, next);
+            edge_fires(player, next, index, when);
 }
 
 static void complete(struct player *player, uint64_t index, const struct schedule_op *op)
 {
     player->n_done++;
+    OBSERVER_TELL(player->engine->observer, completed, index);
     if (op->group != SCHEDULE_NO_GROUP) {
         player->groups[op->group].n_done++;
         player->groups[op->group].end_ps = now_of(player);
@@ -565,7 +571,7 @@ void player_init(struct player *player, struct engine *engine, const struct back
         player->groups[i].start_ps = player->groups[i].end_ps = SINK_NEVER;
     agreements_init(&player->agreements);
     limit_hosts(player);
-    engine->up = &upcalls;
+    engine->up = observer_upcalls(engine->observer, &upcalls);
     start_roots(player);
 }
 
@@ -707,7 +713,7 @@ static void report_transport(struct player *player, const struct transport_ops *
     bool used = false;
 
     for (const struct connection *c = player->first_connection; c; c = c->next)
-        if (c->ops == ops && ops->report) {
+        if (c->ops->report == ops->report && ops->report) {
             ops->report(c, sums);
             used = true;
         }

@@ -4,7 +4,8 @@
  *   fifo      lazy: the departure of a packet is known when it is admitted; one event a hop
  *   priority  event-driven: priorities, shared buffer, PFC, marks at dequeue, slow hosts
  * A run has one form, chosen once from its configuration (fabric.c); the events of a port are the
- * form's own functions, so that nothing on a packet's way asks which form it is.
+ * form's own functions, so that nothing on a packet's way asks which form it is, nor whether the
+ * run is observed: each form has a second set of functions for that, compiled from the same code.
  */
 #ifndef WEFT_MODELS_PORT_H
 #define WEFT_MODELS_PORT_H
@@ -81,5 +82,8 @@ struct port_ops {
 };
 
 extern const struct port_ops port_fifo, port_priority;
+
+/* The same, telling the engine's observer (observer.h). */
+extern const struct port_ops port_fifo_observed, port_priority_observed;
 
 #endif

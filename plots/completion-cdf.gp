@@ -48,7 +48,7 @@ do for [v = 1:n_variants] {
 
 bottom = (96 + 24.0 * rows) / height
 set multiplot
-set label 1 ARG4 at screen 0.5, 1 - 27.0 / height center font ",15" textcolor rgb ink noenhanced
+set label 1 ARG4 at screen 0.5, 1 - 27.0 / height center font title_font(ARG4, width) textcolor rgb ink noenhanced
 set label 2 "marks: median and 99th percentile of all messages; where a curve ends below 100 %, the rest \
 did not finish" at screen 0.5, 1 - 52.0 / height center font ",10" textcolor rgb "#555555"
 set tmargin at screen 1 - 78.0 / height
@@ -65,7 +65,7 @@ set grid xtics
 set key at screen 0.5, screen bottom - 64.0 / height center top Left reverse font ",11"
 set key maxrows rows
 plot for [v = 1:n_variants] table every ::1 using (is(v) ? $2 / unit : NaN):(100 * $3) \
-         with fsteps linetype v lw 1.6 notitle, \
+         with steps linetype v lw 1.6 notitle, \
      for [v = 1:n_variants] "+" using (p50[v] / unit):(50) every ::0::0 with points linetype v \
          notitle, \
      for [v = 1:n_variants] "+" using (p99[v] / unit):(99) every ::0::0 with points linetype v \

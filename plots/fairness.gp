@@ -25,7 +25,7 @@ few = n_flows <= 8
 at(ms) = ms * time_scale(end)
 
 set multiplot
-set label 1 ARG4 at screen 0.5, 0.972 center font ",15" textcolor rgb ink noenhanced
+set label 1 ARG4 at screen 0.5, 0.972 center font title_font(ARG4, width) textcolor rgb ink noenhanced
 set label 2 (few ? "" : sprintf("a line a flow, %d of them, from the first (dark) to the last (light)", \
     n_flows)) at screen 0.5, 0.943 center font ",10.5" textcolor rgb "#555555"
 set lmargin at screen 0.12

@@ -45,7 +45,7 @@ set xtics (0)
 do for [tick in ticks] { set xtics add (tick tick + 0) }
 set xlabel "planes" offset 0, 0.3
 set multiplot
-set label 2 ARG4 at screen 0.5, 0.962 center font ",15" textcolor rgb ink noenhanced
+set label 2 ARG4 at screen 0.5, 0.962 center font title_font(ARG4, width) textcolor rgb ink noenhanced
 set label 3 "bars: 95 % interval over seeds; dots: ideal, from the fewest planes; thin: least squares" \
     at screen 0.5, 0.92 center font (n_cases > 1 ? ",10.5" : ",9.5") textcolor rgb "#555555"
 unset key

@@ -3,8 +3,9 @@
 #
 #   gnuplot -c rates-queues.gp FOLDER PLOTS FORMAT TITLE
 #
-# Reads FOLDER/rates-queues.csv (time_ms, "paced_gbps flow N ..." or "sent_gbps flow N ...", then
-# "queue_kb port N ..."); writes FOLDER/rates-queues.FORMAT.
+# Reads FOLDER/rates-queues.csv (time_ms, "paced_gbps flow N ..." or "sent_gbps flow N ..." or, without
+# a series of flows, "wire_gbps host N", then "queue_kb port N ..."); writes
+# FOLDER/rates-queues.FORMAT.
 folder = ARG1
 format = ARG3
 table = folder."/rates-queues.csv"
@@ -21,6 +22,7 @@ do for [k = 2:n_columns] {
     if (head[k][1:8] eq "queue_kb") { n_queues = n_queues + 1 } else { n_flows = n_flows + 1 }
 }
 paced = head[2][1:10] eq "paced_gbps"
+hosts = head[2][1:9] eq "wire_gbps"
 width = 860
 height = n_queues > 0 ? 780 : 500
 load ARG2."/style.gp"
@@ -31,9 +33,9 @@ at(ms) = ms * time_scale(end)
 right = few || n_queues > 0 ? 0.71 : 0.965
 
 set multiplot
-set label 1 ARG4 at screen 0.5, 1 - 26.0 / height center font ",15" textcolor rgb ink noenhanced
-set label 2 (few ? "" : sprintf("a line a flow, %d of them, from the first (dark) to the last (light)", \
-    n_flows)) at screen 0.5, 1 - 50.0 / height center font ",10.5" textcolor rgb "#555555"
+set label 1 ARG4 at screen 0.5, 1 - 26.0 / height center font title_font(ARG4, width) textcolor rgb ink noenhanced
+set label 2 (few ? "" : sprintf("a line a %s, %d of them, from the first (dark) to the last (light)", \
+    hosts ? "host" : "flow", n_flows)) at screen 0.5, 1 - 50.0 / height center font ",10.5" textcolor rgb "#555555"
 set lmargin at screen 0.12
 set tics font ",12"
 set rmargin at screen right
@@ -42,7 +44,8 @@ set yrange [0:*]
 
 set tmargin at screen 1 - 68.0 / height
 set bmargin at screen (n_queues > 0 ? 0.5 : 0.13)
-set label 9 (paced ? "rate at which a flow is paced [Gb/s]" : "payload sent by a flow [Gb/s]") \
+set label 9 (paced ? "rate at which a flow is paced [Gb/s]" : hosts ? "sent by a host, on the wire [Gb/s]" : \
+    "payload sent by a flow [Gb/s]") \
     at screen 0.022, graph 0.5 center rotate textcolor rgb ink
 if (n_queues > 0) {
     set format x ""

@@ -41,6 +41,10 @@ set grid ytics lt -1 lw 0.5 lc rgb "#cccccc"
 set key textcolor rgb ink samplen 3 spacing 1.15
 set errorbars small
 
+# a title is set smaller if it would not fit
+title_font(text, width) = sprintf(",%g", strlen(text) > (width - 50) / (0.7 * 15) ? \
+    (width - 50) / (0.7 * strlen(text)) : 15)
+
 # --- what figures over time share ------------------------------------------------------------------
 # Times are in ms in the tables; a short run is drawn in us.
 time_scale(end_ms) = end_ms < 1 ? 1000.0 : 1.0

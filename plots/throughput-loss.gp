@@ -74,7 +74,7 @@ right_edge(c) = left_edge(c) + span - 38.0 / width
 dash(i) = word("1 2 3 4 5", (i - 1) % 5 + 1) + 0
 
 set multiplot
-set label 2 ARG4 at screen 0.5, 0.965 center font ",15" textcolor rgb ink noenhanced
+set label 2 ARG4 at screen 0.5, 0.965 center font title_font(ARG4, width) textcolor rgb ink noenhanced
 set label 3 "throughput against the same without loss; bars: 95 % interval over seeds". \
     (n_curves > 0 ? "; grey: arithmetic of one long flow" : "") at screen 0.5, 0.925 center \
     font (n_cases > 1 ? ",10.5" : ",9") textcolor rgb "#555555"

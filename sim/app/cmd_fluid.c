@@ -37,7 +37,8 @@ static struct table_writer *open_table(const struct job *job, const char *file,
                                        const char *const *columns, GError **error)
 {
     g_autofree char *path = g_build_filename(job->folder, file, NULL);
-    struct table_writer *writer = table_writer_new(path, error);
+    struct table_writer *writer =
+        table_writer_new_with(path, job->experiment.scenario->run.json_lines, error);
 
     if (!writer)
         return NULL;

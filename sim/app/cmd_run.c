@@ -169,7 +169,13 @@ static void print_measure(const struct summary *summary, const char *before, con
 
 static void print_change(const struct summary *summary, const char *name, bool end)
 {
+    g_autofree char *reached = g_strdup_printf("fault_%s_reached", name);
+
     printf("            %s", end ? "undone: " : "");
+    if (*summary_text(summary, reached) == '\0') {
+        printf("no traffic before, or none left, to compare\n");
+        return;
+    }
     if (!end)
         print_measure(summary, "resending after ", name, "detection", false);
     print_measure(summary, end ? "goodput down by " : "; goodput down by ", name, "dip", true);

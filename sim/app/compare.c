@@ -9,7 +9,7 @@
 #include "sim/app/compare_report.h"
 #include "sim/app/eta.h"
 #include "sim/app/experiment.h"
-#include "sim/app/plot.h"
+#include "sim/app/figure.h"
 #include "sim/core/units.h"
 #include <assert.h>
 #include <errno.h>
@@ -394,21 +394,26 @@ static void draw(const struct comparison *comparison)
 {
     static const char *const formats[] = {"png", "svg", NULL};
     const char *out = comparison->options->out;
+    g_autoptr(GString) notes = g_string_new("");
     g_autoptr(GError) error = NULL;
+    struct results *results;
 
     if (!compare_varies_loss(&comparison->plan))
         return;
-    if (plot_draw("throughput-loss.gp", out, formats, comparison->plan.title, &error))
+    results = results_read(out, &error);
+    if (results && figure_draw(&figure_throughput_loss, results, formats, notes, &error))
         printf("plot: %s/throughput-loss.png, %s/throughput-loss.svg\n", out, out);
     else
         printf("no plot: %s\n", error->message);
+    results_free(results);
 }
 
 /* Prints, writes and draws what there is; FALSE if a file could not be written. */
 static gboolean report(const struct comparison *comparison, GError **error)
 {
-    const struct compare_results results = {
-        &comparison->plan, (const char *const *)comparison->values, comparison->runs};
+    const struct compare_results results = {&comparison->plan,
+                                            (const char *const *)comparison->values,
+                                            comparison->runs, comparison->base->run.json_lines};
     const char *out = comparison->options->out;
 
     compare_report_print(&results, stdout);

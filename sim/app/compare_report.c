@@ -196,11 +196,12 @@ void compare_report_print(const struct compare_results *results, FILE *out)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static struct table_writer *start_table(const char *folder, const char *name, GError **error)
+static struct table_writer *start_table(const struct compare_results *results, const char *folder,
+                                        const char *name, GError **error)
 {
     g_autofree char *path = g_build_filename(folder, name, NULL);
 
-    return table_writer_new(path, error);
+    return table_writer_new_with(path, results->json_lines, error);
 }
 
 static void write_place(struct table_writer *writer, const struct compare_results *results,
@@ -237,7 +238,7 @@ static gboolean write_summary(const struct compare_results *results, const char 
                               GError **error)
 {
     const struct compare_plan *plan = results->plan;
-    struct table_writer *writer = start_table(folder, "summary.csv", error);
+    struct table_writer *writer = start_table(results, folder, "summary.csv", error);
 
     if (!writer)
         return FALSE;
@@ -272,7 +273,7 @@ static gboolean write_points(const struct compare_results *results, const char *
 {
     const struct compare_plan *plan = results->plan;
     size_t n_runs = (size_t)compare_plan_n_points(plan) * plan->n_seeds;
-    struct table_writer *writer = start_table(folder, "points.csv", error);
+    struct table_writer *writer = start_table(results, folder, "points.csv", error);
 
     if (!writer)
         return FALSE;
@@ -320,7 +321,8 @@ gboolean compare_report_write_curves(const struct compare_plan *plan, const doub
                                      guint n_losses, const char *folder, GError **error)
 {
     const GPtrArray *curves = plan->curves;
-    struct table_writer *writer = start_table(folder, "closed_form.csv", error);
+    g_autofree char *path = g_build_filename(folder, "closed_form.csv", NULL);
+    struct table_writer *writer = table_writer_new(path, error);
     double least, most;
 
     if (!writer)

@@ -23,6 +23,7 @@ struct compare_results {
     const struct compare_plan *plan;
     const char *const *values; /* of the varied key, as the scenario writes them back; by value */
     const struct compare_run *runs; /* n_points x n_seeds, by point, then seed */
+    bool json_lines;                /* tables as lines of JSON too */
 };
 
 /* How many runs of a point are done. */

@@ -74,7 +74,8 @@ static struct backend_run run_of(const struct experiment *experiment)
                                 .seed = (uint64_t)scenario->run.seed,
                                 .end_ps = scenario->run.end,
                                 .series_step_ps = scenario->run.series_step,
-                                .series_objects = experiment->series_objects};
+                                .series_objects = experiment->series_objects,
+                                .observer = experiment->observer};
 }
 
 /* A lossless class must have the memory that this takes. */

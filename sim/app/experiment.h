@@ -20,7 +20,8 @@ struct experiment {
     struct schedule schedule;
     struct transport_profile *profiles; /* one for each of schedule.profiles; contents borrowed */
     struct hosts hosts;
-    uint32_t series_objects; /* a set of enum series_object */
+    uint32_t series_objects;   /* a set of enum series_object */
+    struct observer *observer; /* who looks at its packets (models/observer.h); NULL, or set */
     bool schedule_built;
 };
 

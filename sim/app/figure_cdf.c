@@ -87,18 +87,27 @@ static gboolean read_curves(GArray *curves, const struct results *results, GErro
     return runs != NULL;
 }
 
+static void write_step(struct table_writer *writer, const struct curve *curve, double time_us,
+                       double share)
+{
+    table_writer_field(writer, curve->label);
+    table_writer_double(writer, time_us);
+    table_writer_double(writer, share);
+    table_writer_row(writer);
+}
+
+/* From 0 at the first end. */
 static void write_curve(struct table_writer *writer, const struct curve *curve)
 {
     guint n = curve->times_us->len, n_steps = MIN(n, CURVE_STEPS);
     const double *times_us = (const double *)(const void *)curve->times_us->data;
 
+    if (n > 0)
+        write_step(writer, curve, times_us[0], 0);
     for (guint step = 0; step < n_steps; step++) {
         guint rank = n_steps > 1 ? (guint)((guint64)step * (n - 1) / (n_steps - 1)) : 0;
 
-        table_writer_field(writer, curve->label);
-        table_writer_double(writer, times_us[rank]);
-        table_writer_double(writer, (rank + 1.0) / curve->n_flows);
-        table_writer_row(writer);
+        write_step(writer, curve, times_us[rank], (rank + 1.0) / curve->n_flows);
     }
 }
 

@@ -225,7 +225,7 @@ static void note_share(GHashTable *lines, GPtrArray *order, const struct shares 
         return;
     g_string_append_printf(line, "%s %.3g", strstr(line->str, " %") ? "," : "", 100 * share.value);
     if (isfinite(share.ci95))
-        g_string_append_printf(line, " ± %.2g", 100 * share.ci95);
+        g_string_append_printf(line, " ± %.3g", 100 * share.ci95);
     g_string_append_printf(line, " %% at %g %%", 100 * loss);
 }
 
@@ -433,7 +433,7 @@ static gboolean write_fits(const struct results *results, const struct lattice *
         if (isfinite(line->slope))
             g_string_append_printf(
                 notes,
-                "%s: %.4g Gb/s a plane ± %.2g (95 %%), R^2 %.4f; the fewest, %g, give "
+                "%s: %.4g Gb/s a plane ± %.3g (95 %%), R^2 %.4f; the fewest, %g, give "
                 "%.4g a plane\n",
                 title, line->slope * 1e-9, line->slope_ci95 * 1e-9, line->r2, curve->least_planes,
                 ideal * 1e-9);

@@ -1,49 +1,69 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Figures of one run over time, from its series.csv: how the flows of an incast share, what each
- * plane carries while one fails and returns, and sending rates with the queues they make. Their
- * tables have a row a bin of steps. A column is called by its quantity and, behind a space, whose
- * it is: "sent_gbps plane 0".
+ * Figures of one run over time, from its series.csv: how the flows of an incast share, and sending
+ * rates with the queues they make. Their tables have a row a bin of steps. A column is called by
+ * its quantity and, behind a space, whose it is: "sent_gbps flow 0".
  */
-#include "sim/app/figure.h"
+#include "sim/app/figure_series.h"
 #include "sim/app/lattice.h"
-#include "sim/app/series_table.h"
-#include "sim/core/fault.h"
 #include "sim/stats/stats.h"
 #include <math.h>
 #include <string.h>
 
-#define MOST_FLOWS 64  /* drawn as a line each */
-#define MOST_PORTS 4   /* those with the longest queues */
-#define MOST_MARKS 100 /* of faults */
+#define MOST_FLOWS 64 /* drawn as a line each */
+#define MOST_PORTS 4  /* those with the longest queues */
 
-/* --- what the three have in common ------------------------------------------------------------ */
+/* --- what they have in common ------------------------------------------------------------------
+ */
 
-/* `window_ps`: points of the figure stand for so long or longer. */
-static struct series_table *read_series(const struct results *results, const char *const *wanted,
-                                        int64_t window_ps, GError **error)
+struct series_table *figure_series_read(const char *folder, const GPtrArray *settings,
+                                        const char *const *wanted, int64_t window_ps,
+                                        GError **error)
 {
-    const char *text = results_setting(results->settings, "run", "series_step"), *why;
+    g_autofree char *path = g_build_filename(folder, "series.csv", NULL);
+    const char *text = results_setting(settings, "run", "series_step"), *why;
     int64_t step_ps = 0;
 
-    if (results->kind != RESULTS_RUN || !results_has(results, "series.csv")) {
-        figure_no_data(error, "it needs the series.csv of one run (run.series_step)");
+    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
+        figure_no_data(error, "it needs the series.csv of a run (run.series_step)");
         return NULL;
     }
     if (!text || !units_parse(UNITS_TIME, text, &step_ps, &why) || step_ps <= 0) {
         g_set_error(error, FIGURE_ERROR, FIGURE_ERROR_DATA,
                     "%s/scenario.ini: [run] series_step: the step of series.csv is expected",
-                    results->folder);
+                    folder);
         return NULL;
     }
-    return series_table_read(results->folder, step_ps, (guint)((window_ps + step_ps - 1) / step_ps),
-                             wanted, error);
+    return series_table_read(folder, step_ps, (guint)((window_ps + step_ps - 1) / step_ps), wanted,
+                             error);
 }
 
-/* Bytes of a bin as Gb/s. */
-static double gbps(const struct series_table *series, const struct series_track *track, guint bin)
+double figure_series_gbps(const struct series_table *series, const struct series_track *track,
+                          guint bin)
 {
     return track->sum[bin] * 8e-9 / series_table_length_s(series, bin);
+}
+
+void figure_series_note_step(GString *notes, const struct series_table *series)
+{
+    g_autofree char *step = units_format(UNITS_TIME, series->step_ps);
+
+    if (series->steps_per_bin == 1)
+        g_string_append_printf(notes, "each point is a step of %s\n", step);
+    else
+        g_string_append_printf(notes, "each point is the mean of %u steps of %s\n",
+                               series->steps_per_bin, step);
+}
+
+/* Of the one run that the folder is. */
+static struct series_table *read_series(const struct results *results, const char *const *wanted,
+                                        int64_t window_ps, GError **error)
+{
+    if (results->kind == RESULTS_RUN)
+        return figure_series_read(results->folder, results->settings, wanted, window_ps, error);
+    figure_no_data(error, "it needs the series.csv of one run (run.series_step); of a sweep, the "
+                          "folder of one of its points");
+    return NULL;
 }
 
 /* Of a state: the mean over the steps that have it. */
@@ -97,17 +117,6 @@ static void write_flow_name(struct table_writer *writer, const char *what,
                             dst);
     else
         table_writer_printf(writer, "%s flow %" G_GUINT64_FORMAT, what, id);
-}
-
-static void note_step(GString *notes, const struct series_table *series)
-{
-    g_autofree char *step = units_format(UNITS_TIME, series->step_ps);
-
-    if (series->steps_per_bin == 1)
-        g_string_append_printf(notes, "each point is a step of %s\n", step);
-    else
-        g_string_append_printf(notes, "each point is the mean of %u steps of %s\n",
-                               series->steps_per_bin, step);
 }
 
 static void note_left_out(GString *notes, guint n, guint most, const char *what)
@@ -202,7 +211,7 @@ static struct sharing share(const struct series_table *series, const struct cont
         const struct series_track *track = g_ptr_array_index(contest->flows, i);
 
         if (track->n_rows[bin] == series_table_steps(series, bin))
-            rates[n++] = gbps(series, track, bin);
+            rates[n++] = figure_series_gbps(series, track, bin);
     }
     stats_sort(rates, n);
     if (n < 2 || rates[n - 1] <= 0)
@@ -242,8 +251,8 @@ static gboolean write_contest(const struct results *results, const struct series
         for (guint i = 0; i < n_flows; i++) {
             const struct series_track *track = g_ptr_array_index(contest->flows, i);
 
-            table_writer_double(writer,
-                                track->n_rows[bin] ? gbps(series, track, bin) : (double)NAN);
+            table_writer_double(writer, track->n_rows[bin] ? figure_series_gbps(series, track, bin)
+                                                           : (double)NAN);
         }
         table_writer_row(writer);
     }
@@ -272,7 +281,7 @@ static void note_contest(GString *notes, const struct results *results,
         bool is_time;
     } rows[] = {
         {"goodput_fair", "all flows within 10 % of the fair share first after", true},
-        {"goodput_settled", "never off it again after", true},
+        {"goodput_settled", "and for good after", true},
         {"jain_mean", "Jain's index, mean over the steps:", false},
     };
 
@@ -284,7 +293,7 @@ static void note_contest(GString *notes, const struct results *results,
         g_autofree char *text =
             rows[i].is_time ? units_display(UNITS_TIME, number) : g_strdup_printf("%.3f", number);
 
-        g_string_append_printf(notes, "%s %s\n", rows[i].text, value ? text : "(not in this run)");
+        g_string_append_printf(notes, "%s %s\n", rows[i].text, value ? text : "never in this run");
     }
 }
 
@@ -303,7 +312,7 @@ static gboolean write_fairness(const struct results *results, GString *notes, GE
     if (ok) {
         note_contest(notes, results, &contest);
         note_left_out(notes, contest.flows->len, MOST_FLOWS, "flows");
-        note_step(notes, series);
+        figure_series_note_step(notes, series);
         ok = write_contest(results, series, &contest, flows, error);
     }
     contest_clear(&contest);
@@ -316,175 +325,6 @@ static gboolean write_fairness(const struct results *results, GString *notes, GE
 const struct figure figure_fairness = {
     "fairness", "what each flow of an incast gets over time, and how fairly they share",
     write_fairness};
-
-/* --- planes through a failure and return ------------------------------------------------------ */
-
-static void put_mark(struct table_writer *writer, int64_t time_ps, const char *what)
-{
-    table_writer_double(writer, (double)time_ps * 1e-9);
-    table_writer_field(writer, what);
-    table_writer_row(writer);
-}
-
-/* When it comes and goes, up to the end of the series. */
-static void mark_fault(struct table_writer *writer, const struct fault *fault, int64_t end_ps)
-{
-    g_autofree char *what = fault_what(fault), *undone = g_strconcat("end of ", what, NULL);
-    int64_t until_ps = MIN(fault->until_ps, end_ps);
-    bool flaps = fault->flap_period_ps > 0;
-
-    for (int64_t i = 0; i < (flaps ? MOST_MARKS : 1); i++) {
-        int64_t at_ps = fault->at_ps + i * fault->flap_period_ps;
-        int64_t gone_ps = flaps ? at_ps + fault->flap_time_ps : fault->until_ps;
-
-        if (at_ps > until_ps || (fault->flap_count > 0 && i >= fault->flap_count))
-            return;
-        put_mark(writer, at_ps, what);
-        if (gone_ps <= end_ps)
-            put_mark(writer, gone_ps, undone);
-    }
-}
-
-/* A [fault:NAME] group of the resolved scenario; false if it is none that can be read. */
-static bool parse_fault(const GPtrArray *settings, const char *group, struct fault *fault)
-{
-    static const char *const keys[] = {"at", "until", "flap_period", "flap_time"};
-    const char *object = results_setting(settings, group, "object"), *why;
-    const char *change = results_setting(settings, group, "change");
-    const char *count = results_setting(settings, group, "flap_count");
-    int64_t times_ps[] = {0, FAULT_NEVER, 0, 0};
-
-    for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
-        const char *text = results_setting(settings, group, keys[i]);
-
-        if (text && strcmp(text, "never") != 0 &&
-            !units_parse(UNITS_TIME, text, &times_ps[i], &why))
-            return false;
-    }
-    *fault = (struct fault){.at_ps = times_ps[0],
-                            .until_ps = times_ps[1],
-                            .flap_period_ps = times_ps[2],
-                            .flap_time_ps = times_ps[3],
-                            .flap_count = count ? g_ascii_strtoll(count, NULL, 10) : 0};
-    return object && change && fault_parse_object(object, &fault->object, &why) &&
-           fault_parse_change(change, fault, &why);
-}
-
-static void mark_groups(struct table_writer *writer, const GPtrArray *settings, int64_t end_ps)
-{
-    for (guint i = 0; settings && i < settings->len; i++) {
-        const struct keyfile_line *line = g_ptr_array_index(settings, i);
-        struct fault fault;
-
-        if (!line->key && g_str_has_prefix(line->group, "fault:") &&
-            parse_fault(settings, line->group, &fault))
-            mark_fault(writer, &fault, end_ps);
-    }
-}
-
-/* The list of faults that the scenario names: a path from its folder. */
-static void mark_file(struct table_writer *writer, const struct results *results, int64_t end_ps)
-{
-    const char *file = results_setting(results->settings, "faults", "file");
-    g_autofree char *path = NULL;
-    struct fault_list list;
-
-    if (!file || *file == '\0')
-        return;
-    path = g_canonicalize_filename(file, results->folder);
-    fault_list_init(&list);
-    if (fault_list_read(&list, path, NULL))
-        for (guint i = 0; i < list.faults->len && i < MOST_MARKS; i++)
-            mark_fault(writer, fault_at(&list, i), end_ps);
-    fault_list_clear(&list);
-}
-
-static gboolean write_marks(const struct results *results, int64_t end_ps, GError **error)
-{
-    struct table_writer *writer = figure_table(results, "plane-failure-faults.csv", error);
-
-    if (!writer)
-        return FALSE;
-    table_writer_field(writer, "time_ms");
-    table_writer_field(writer, "fault");
-    table_writer_row(writer);
-    mark_groups(writer, results->settings, end_ps);
-    mark_file(writer, results, end_ps);
-    return table_writer_close(writer, error);
-}
-
-static double delivered_gbps(const struct series_table *series, const GPtrArray *flows, guint bin)
-{
-    double sum = 0;
-
-    for (guint i = 0; i < flows->len; i++)
-        sum += gbps(series, g_ptr_array_index(flows, i), bin);
-    return flows->len > 0 ? sum : (double)NAN;
-}
-
-static gboolean write_planes(const struct results *results, const struct series_table *series,
-                             const GPtrArray *planes, const GPtrArray *lost, const GPtrArray *flows,
-                             GError **error)
-{
-    struct table_writer *writer = figure_table(results, "plane-failure.csv", error);
-
-    if (!writer)
-        return FALSE;
-    table_writer_field(writer, "time_ms");
-    table_writer_field(writer, "delivered_gbps");
-    for (guint i = 0; i < planes->len; i++)
-        table_writer_printf(writer, "sent_gbps plane %" G_GUINT64_FORMAT,
-                            ((struct series_track *)g_ptr_array_index(planes, i))->id);
-    for (guint i = 0; i < lost->len; i++)
-        table_writer_printf(writer, "lost_packets plane %" G_GUINT64_FORMAT,
-                            ((struct series_track *)g_ptr_array_index(lost, i))->id);
-    table_writer_row(writer);
-    for (guint bin = 0; bin < series->n_bins; bin++) {
-        table_writer_double(writer, series_table_middle_ms(series, bin));
-        table_writer_double(writer, delivered_gbps(series, flows, bin));
-        for (guint i = 0; i < planes->len; i++)
-            table_writer_double(writer, gbps(series, g_ptr_array_index(planes, i), bin));
-        for (guint i = 0; i < lost->len; i++)
-            table_writer_double(writer,
-                                ((struct series_track *)g_ptr_array_index(lost, i))->sum[bin]);
-        table_writer_row(writer);
-    }
-    return table_writer_close(writer, error);
-}
-
-static gboolean write_plane_failure(const struct results *results, GString *notes, GError **error)
-{
-    static const char *const wanted[] = {"plane sent", "plane dropped_packets", "flow received",
-                                         NULL};
-    struct series_table *series = read_series(results, wanted, 0, error);
-    g_autoptr(GPtrArray) planes = NULL, lost = NULL, flows = NULL;
-    gboolean ok;
-
-    if (!series)
-        return FALSE;
-    planes = series_table_tracks(series, "plane", "sent");
-    lost = series_table_tracks(series, "plane", "dropped_packets");
-    flows = series_table_tracks(series, "flow", "received");
-    if (planes->len < 2)
-        ok = figure_no_data(error, "it needs a series of two planes or more (run.series = plane)");
-    else {
-        for (guint i = 0; i < planes->len; i++) {
-            const struct series_track *plane = g_ptr_array_index(planes, i);
-
-            g_string_append_printf(notes, "plane %" G_GUINT64_FORMAT ": %.4g MB sent\n", plane->id,
-                                   plane->total * 1e-6);
-        }
-        note_step(notes, series);
-        ok = write_planes(results, series, planes, lost, flows, error) &&
-             write_marks(results, series->end_ps, error);
-    }
-    series_table_free(series);
-    return ok;
-}
-
-const struct figure figure_plane_failure = {
-    "plane-failure", "what each plane carries and loses over time, with the faults marked",
-    write_plane_failure};
 
 /* --- sending rates and queues ----------------------------------------------------------------- */
 
@@ -500,13 +340,17 @@ static double payload_of(const struct results *results, const struct table *flow
     return text && units_parse(UNITS_BYTES, text, &bytes, &why) ? (double)bytes : (double)NAN;
 }
 
-/* The rate at which it is paced, where anything is; else what it sent. */
+/* The rate at which it is paced, where anything is; else what it sent: a flow its payload, a host
+ * all that its NICs put on the wire. */
 static double rate_gbps(const struct series_table *series, const struct series_track *track,
                         double payload_bytes, guint bin)
 {
     if (strcmp(track->metric, "rate") == 0)
         return mean_of(track, bin) * 1e-9;
-    return track->n_rows[bin] ? payload_bytes * gbps(series, track, bin) : (double)NAN;
+    if (strcmp(track->metric, "sent") == 0)
+        return figure_series_gbps(series, track, bin);
+    return track->n_rows[bin] ? payload_bytes * figure_series_gbps(series, track, bin)
+                              : (double)NAN;
 }
 
 static int by_peak(const void *a, const void *b)
@@ -567,8 +411,11 @@ static gboolean write_rates(const struct results *results, const struct series_t
         const struct series_track *rate = g_ptr_array_index(rates, i);
 
         payload[i] = payload_of(results, flows, rate->id);
-        write_flow_name(writer, strcmp(rate->metric, "rate") == 0 ? "paced_gbps" : "sent_gbps",
-                        flows, rate->id);
+        if (strcmp(rate->object, "host") == 0)
+            table_writer_printf(writer, "wire_gbps host %" G_GUINT64_FORMAT, rate->id);
+        else
+            write_flow_name(writer, strcmp(rate->metric, "rate") == 0 ? "paced_gbps" : "sent_gbps",
+                            flows, rate->id);
     }
     for (guint i = 0; writer && i < queues->len; i++)
         write_queue_name(writer, ports, g_ptr_array_index(queues, i));
@@ -600,8 +447,8 @@ static bool any_above_zero(const GPtrArray *tracks)
 
 static gboolean write_rates_queues(const struct results *results, GString *notes, GError **error)
 {
-    static const char *const wanted[] = {"flow rate", "flow sent_packets", "port queue",
-                                         "plane queue", NULL};
+    static const char *const wanted[] = {"flow rate",  "flow sent_packets", "host sent",
+                                         "port queue", "plane queue",       NULL};
     struct series_table *series = read_series(results, wanted, 0, error);
     g_autoptr(GPtrArray) rates = NULL, queues = NULL;
     gboolean ok;
@@ -613,11 +460,15 @@ static gboolean write_rates_queues(const struct results *results, GString *notes
         g_ptr_array_unref(rates);
         rates = series_table_tracks(series, "flow", "sent_packets");
     }
+    if (rates->len == 0) {
+        g_ptr_array_unref(rates);
+        rates = series_table_tracks(series, "host", "sent");
+    }
     queues = find_queues(series);
     if (rates->len == 0)
-        ok = figure_no_data(error, "it needs a series of flows (run.series = flow)");
+        ok = figure_no_data(error, "it needs a series of flows or hosts (run.series = flow)");
     else {
-        note_left_out(notes, rates->len, MOST_FLOWS, "flows");
+        note_left_out(notes, rates->len, MOST_FLOWS, "curves");
         for (guint i = 0; i < queues->len; i++) {
             const struct series_track *queue = g_ptr_array_index(queues, i);
 
@@ -626,7 +477,7 @@ static gboolean write_rates_queues(const struct results *results, GString *notes
                                    "of a step\n",
                                    queue->object, queue->id, queue->peak * 1e-3);
         }
-        note_step(notes, series);
+        figure_series_note_step(notes, series);
         ok = write_rates(results, series, rates, queues, error);
     }
     series_table_free(series);

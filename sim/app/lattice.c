@@ -130,6 +130,20 @@ char *lattice_label(const struct lattice *lattice, uint32_t row, bool with_case)
     return g_strdelimit(g_string_free(label, FALSE), ",\"", ' ');
 }
 
+char **lattice_axes(const struct lattice *lattice, uint32_t row)
+{
+    GPtrArray *axes = g_ptr_array_new();
+
+    for (uint32_t c = 0; c < lattice->seed; c++) {
+        if (!is_axis(table_column_name(lattice->table, c)))
+            continue;
+        g_ptr_array_add(axes, g_strdup(table_column_name(lattice->table, c)));
+        g_ptr_array_add(axes, g_strdup(table_field(lattice->table, row, c)));
+    }
+    g_ptr_array_add(axes, NULL);
+    return (char **)g_ptr_array_free(axes, FALSE);
+}
+
 double lattice_number(const struct table *table, uint32_t row, int column)
 {
     const char *text = column < 0 ? "" : table_field(table, row, (uint32_t)column);

@@ -33,6 +33,9 @@ void lattice_clear(struct lattice *lattice);
  * fields wherever they stand. g_free. */
 char *lattice_label(const struct lattice *lattice, uint32_t row, bool with_case);
 
+/* Names of all axes and the row's cells on them, in turn; g_strfreev. */
+char **lattice_axes(const struct lattice *lattice, uint32_t row);
+
 /* The row's case, or "". */
 const char *lattice_case(const struct lattice *lattice, uint32_t row);
 

@@ -22,6 +22,8 @@ static const struct command commands[] = {
     {"list", "names: transports, topologies, workloads, ready scenarios, ...", command_list},
     {"params", "parameters with unit, default, range, meaning and source", command_params},
     {"plot", "draw figures of results", command_plot},
+    {"diff", "what changed between two results", command_diff},
+    {"report", "a folder of results as one HTML page", command_report},
     {"fluid", "DCQCN's fluid model behind a packet run of the same scenario", command_fluid},
     {"selftest", "compare with answers from first principles", command_selftest},
 };

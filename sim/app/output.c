@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/output.h"
+#include "sim/app/fct.h"
+#include "sim/app/nccl.h"
 #include "sim/app/version.h"
 #include "sim/core/file.h"
 #include "sim/core/table.h"
@@ -17,6 +19,7 @@ struct output {
     struct sink sink;
     /* open until finished; flows, ports and series are NULL where [run] switches them off */
     struct table_writer *flows, *ports, *series, *summary_writer;
+    struct fct fct; /* empty unless wanted */
 };
 
 static const char *const flow_columns[] = {
@@ -124,6 +127,8 @@ static void on_flow(void *data, const struct sink_flow *flow)
     summary_flow(&output->summary, flow);
     if (output->flows)
         write_flow(output->flows, flow);
+    if (output->fct.text)
+        fct_flow(&output->fct, flow);
 }
 
 static void write_port(struct table_writer *writer, const struct sink_port *port)
@@ -187,7 +192,8 @@ static struct table_writer *open_table(const struct output *output, const char *
                                        const char *const *columns, size_t n_columns, GError **error)
 {
     g_autofree char *path = g_build_filename(output->folder, file, NULL);
-    struct table_writer *writer = table_writer_new(path, error);
+    struct table_writer *writer =
+        table_writer_new_with(path, output->scenario->run.json_lines, error);
 
     for (size_t i = 0; writer && i < n_columns; i++)
         table_writer_field(writer, columns[i]);
@@ -260,6 +266,8 @@ struct output *output_new(const char *folder, const struct experiment *experimen
     output->scenario = experiment->scenario;
     output->sink = (struct sink){run->series_step > 0 ? &timed : &plain, output};
     summary_init(&output->summary);
+    if (run->fct)
+        fct_init(&output->fct);
     if (!open_summary(output, error) || (run->flows && !open_flows(output, error)) ||
         (run->ports && !open_ports(output, error)) ||
         (run->series_step > 0 && !open_series(output, error))) {
@@ -288,24 +296,37 @@ void output_free(struct output *output)
     table_writer_abort(output->series);
     table_writer_abort(output->summary_writer);
     summary_clear(&output->summary);
+    fct_clear(&output->fct);
     g_free(output->folder);
     g_free(output);
+}
+
+static void remove_file(const struct output *output, const char *file)
+{
+    g_autofree char *path = g_build_filename(output->folder, file, NULL);
+
+    g_unlink(path);
+}
+
+/* Writes a text, whole or not at all; NULL removes what an earlier run left. */
+static gboolean write_text(const struct output *output, const char *file, const char *text,
+                           GError **error)
+{
+    g_autofree char *path = g_build_filename(output->folder, file, NULL);
+
+    if (text)
+        return file_write(path, text, error);
+    remove_file(output, file);
+    return TRUE;
 }
 
 /* --- run.json --------------------------------------------------------------------------------- */
 
 static void add_string(GString *json, const char *name, const char *text)
 {
-    g_string_append_printf(json, "  \"%s\": \"", name);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            g_string_append_printf(json, "\\%c", *c);
-        else if ((unsigned char)*c < ' ')
-            g_string_append_printf(json, "\\u%04x", (unsigned)*c);
-        else
-            g_string_append_c(json, *c);
-    }
-    g_string_append(json, "\",\n");
+    g_string_append_printf(json, "  \"%s\": ", name);
+    table_json_string(json, text);
+    g_string_append(json, ",\n");
 }
 
 static void add_number(GString *json, const char *name, double value)
@@ -345,8 +366,7 @@ static const char *outcome_name(enum backend_outcome outcome)
 static gboolean write_facts(const struct output *output, const struct backend_result *result,
                             const struct output_facts *facts, GError **error)
 {
-    g_autofree char *path = g_build_filename(output->folder, "run.json", NULL);
-    g_autofree char *command = command_line(facts), *valid = g_utf8_make_valid(command, -1);
+    g_autofree char *command = command_line(facts);
     g_autoptr(GString) json = g_string_new("{\n");
     double n_hops = (double)MAX(result->n_hops, 1);
     struct rusage usage;
@@ -356,7 +376,7 @@ static gboolean write_facts(const struct output *output, const struct backend_re
     add_string(json, "program", "weft");
     add_string(json, "version", version_text());
     add_string(json, "build", version_build());
-    add_string(json, "command", valid);
+    add_string(json, "command", command);
     add_string(json, "host", g_get_host_name());
     add_string(json, "outcome", outcome_name(result->outcome));
     add_number(json, "wall_s", facts->wall_s);
@@ -368,7 +388,7 @@ static gboolean write_facts(const struct output *output, const struct backend_re
     add_number(json, "events_per_hop", (double)result->n_events / n_hops);
     add_number(json, "cpu_ns_per_hop", facts->cpu_s * 1e9 / n_hops);
     g_string_append_printf(json, "  \"complete\": %s\n}\n", complete ? "true" : "false");
-    return file_write(path, json->str, error);
+    return write_text(output, "run.json", json->str, error);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -385,17 +405,31 @@ static void write_summary(struct output *output)
     }
 }
 
-/* Closes a table, or removes what an earlier run left where this one writes none. */
+/* Closes a table, and removes what an earlier run left where this one writes none. */
 static gboolean close_table(const struct output *output, struct table_writer **writer,
                             const char *file, GError **error)
 {
     struct table_writer *open = g_steal_pointer(writer);
-    g_autofree char *path = g_build_filename(output->folder, file, NULL);
+    g_autofree char *lines = table_json_lines_path(file);
 
-    if (open)
-        return table_writer_close(open, error);
-    g_unlink(path);
-    return TRUE;
+    if (!open)
+        remove_file(output, file);
+    if (!open || !output->scenario->run.json_lines)
+        remove_file(output, lines);
+    return open ? table_writer_close(open, error) : TRUE;
+}
+
+/* What tools of others read. */
+static gboolean write_foreign(const struct output *output, GError **error)
+{
+    const GArray *groups = output->summary.groups;
+    bool collectives = nccl_has(groups);
+    g_autofree char *table = collectives ? nccl_table(groups) : NULL;
+    g_autofree char *json = collectives ? nccl_json(groups) : NULL;
+
+    return write_text(output, "nccl.txt", table, error) &&
+           write_text(output, "nccl.json", json, error) &&
+           write_text(output, "fct.txt", output->fct.text ? output->fct.text->str : NULL, error);
 }
 
 gboolean output_finish(struct output *output, const struct backend_result *result,
@@ -408,7 +442,7 @@ gboolean output_finish(struct output *output, const struct backend_result *resul
     return close_table(output, &output->flows, "flows.csv", error) &&
            close_table(output, &output->ports, "ports.csv", error) &&
            close_table(output, &output->series, "series.csv", error) &&
-           scenario_write(output->scenario, scenario, error) &&
+           write_foreign(output, error) && scenario_write(output->scenario, scenario, error) &&
            write_facts(output, result, facts, error) &&
            close_table(output, &output->summary_writer, "summary.csv", error);
 }

@@ -185,15 +185,16 @@ static void run_free(void *data)
     g_free(run->label);
     g_free(run->seed);
     g_free(run->folder);
+    g_strfreev(run->axes);
     g_free(run);
 }
 
-/* Takes label and folder. */
-static void add_run(GPtrArray *runs, char *label, const char *seed, char *folder)
+/* Takes label, folder and axes. */
+static void add_run(GPtrArray *runs, char *label, const char *seed, char *folder, char **axes)
 {
     struct results_run *run = g_new(struct results_run, 1);
 
-    *run = (struct results_run){label, g_strdup(seed), folder};
+    *run = (struct results_run){label, g_strdup(seed), folder, axes};
     g_ptr_array_add(runs, run);
 }
 
@@ -212,7 +213,7 @@ static gboolean add_points(const struct results *results, GPtrArray *runs, GErro
 
         if (g_file_test(folder, G_FILE_TEST_IS_DIR))
             add_run(runs, lattice_label(&lattice, row, true),
-                    table_field(points, row, lattice.seed), folder);
+                    table_field(points, row, lattice.seed), folder, lattice_axes(&lattice, row));
         else
             g_free(folder);
     }
@@ -228,14 +229,15 @@ GPtrArray *results_runs(const struct results *results, GError **error)
     GPtrArray *runs = g_ptr_array_new_with_free_func(run_free);
 
     if (results->kind == RESULTS_RUN)
-        add_run(runs, g_strdup(""), NULL, g_strdup(results->folder));
+        add_run(runs, g_strdup(""), NULL, g_strdup(results->folder), g_new0(char *, 1));
     if (results->kind == RESULTS_RUNS) {
         g_autoptr(GPtrArray) names = runs_below(results->folder);
 
         for (guint i = 0; i < names->len; i++) {
             const char *name = g_ptr_array_index(names, i);
 
-            add_run(runs, g_strdup(name), NULL, g_build_filename(results->folder, name, NULL));
+            add_run(runs, g_strdup(name), NULL, g_build_filename(results->folder, name, NULL),
+                    g_new0(char *, 1));
         }
     }
     if (results->kind == RESULTS_SWEEP && !add_points(results, runs, error))

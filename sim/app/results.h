@@ -54,6 +54,7 @@ struct results_run {
         label; /* what it is beside the others: choices of a sweep, name of a folder; "" if alone */
     char *seed; /* NULL: not known; runs of one label follow each other */
     char *folder;
+    char **axes; /* of a sweep, name and cell in turn, NULL at the end; otherwise empty */
 };
 
 /* The run itself, the folders below, or the finished points of a sweep whose folders are there; a

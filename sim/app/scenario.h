@@ -29,6 +29,8 @@ struct run_config {
     int64_t flows, ports; /* whether flows.csv and ports.csv are written */
     int64_t series_step;  /* of series.csv; 0: none */
     char *series;         /* of which objects */
+    int64_t json_lines;   /* every table as lines of JSON too */
+    int64_t fct;          /* whether fct.txt is written */
 };
 extern const struct param scenario_run_params[];
 extern const struct backend_ops *const scenario_backends[]; /* in the order of run.backend */

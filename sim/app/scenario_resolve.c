@@ -32,6 +32,10 @@ const struct param scenario_run_params[] = {
           "our choice: the file is large"),
     PARAM(TEXT, struct run_config, series, "flow,port,plane,host", NULL, NULL, NULL,
           "Objects of series.csv: some of flow, port, plane, host, by commas.", "our choice: all"),
+    PARAM(BOOL, struct run_config, json_lines, "off", NULL, NULL, NULL,
+          "Write every .csv as .jsonl too: a JSON object a row.", "our choice"),
+    PARAM(BOOL, struct run_config, fct, "off", NULL, NULL, NULL,
+          "Write fct.txt: the completion times of flows as HPCC's ns-3 does.", "our choice"),
     PARAM_END,
 };
 

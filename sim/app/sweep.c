@@ -526,6 +526,17 @@ void sweep_remove_folder(const char *path)
     g_rmdir(path);
 }
 
+/* A process that has ended and waits for nobody to fetch its status has no program any more. */
+static bool is_alive(pid_t pid)
+{
+    g_autofree char *program = g_strdup_printf("/proc/%d/exe", (int)pid);
+    char path[1];
+
+    if (kill(pid, 0) != 0 && errno == ESRCH)
+        return false;
+    return readlink(program, path, sizeof path) >= 0 || errno != ENOENT;
+}
+
 struct cleaning {
     const char *points;
     bool all;
@@ -545,7 +556,7 @@ static void clean_one(const char *name, void *data)
     pid_t pid = (pid_t)g_ascii_strtoll(process + 1, NULL, 10);
     bool mine = strcmp(host, g_get_host_name()) == 0;
 
-    if (!cleaning->all && (!mine || pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH))
+    if (!cleaning->all && (!mine || pid <= 0 || is_alive(pid)))
         return;
     sweep_remove_folder(path);
 }

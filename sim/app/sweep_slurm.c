@@ -19,6 +19,7 @@
 struct queue {
     bool known; /* squeue has answered */
     uint32_t n_running, n_other;
+    uint32_t n_stuck; /* requeued after a failed launch and held: they never start by themselves */
     bool cancelled;
 };
 
@@ -38,7 +39,7 @@ struct cluster {
 /* --- commands --------------------------------------------------------------------------------- */
 
 /* Runs a command; its output (g_free), or NULL with an error that has what it said. */
-static char *ask(char *const *arguments, GError **error)
+static char *ask(const char *const *arguments, GError **error)
 {
     g_autofree char *said = NULL, *complaint = NULL;
     g_autoptr(GError) why = NULL;
@@ -69,29 +70,26 @@ static bool is_over(const char *state)
 static struct queue look_at_queue(const char *job)
 {
     g_autofree char *user = g_strdup_printf("%u", (unsigned)getuid());
-    char *arguments[] = {(char *)(uintptr_t) "squeue",
-                         (char *)(uintptr_t) "-h",
-                         (char *)(uintptr_t) "-r",
-                         (char *)(uintptr_t) "-t",
-                         (char *)(uintptr_t) "all",
-                         (char *)(uintptr_t) "-u",
-                         user,
-                         (char *)(uintptr_t) "-o",
-                         (char *)(uintptr_t) "%F %T",
-                         NULL};
+    const char *arguments[] = {"squeue", "-h", "-r", "-t",       "all",
+                               "-u",     user, "-o", "%F %T|%r", NULL};
     g_autofree char *text = ask(arguments, NULL);
     g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
     struct queue queue = {.known = text != NULL};
     size_t length = strlen(job);
 
     for (char **line = lines; *line; line++) {
-        const char *state = *line + length + 1;
+        char *state = *line + length + 1, *reason;
 
         if (strncmp(*line, job, length) != 0 || (*line)[length] != ' ')
             continue;
+        reason = state + strcspn(state, "|");
+        if (*reason != '\0')
+            *reason++ = '\0';
         queue.cancelled |= strcmp(state, "CANCELLED") == 0;
         if (strcmp(state, "RUNNING") == 0)
             queue.n_running++;
+        else if (strcmp(reason, "launch failed requeued held") == 0)
+            queue.n_stuck++;
         else if (!is_over(state))
             queue.n_other++;
     }
@@ -105,8 +103,7 @@ static bool at_work(struct queue queue)
 
 static uint32_t most_tasks(void)
 {
-    char *arguments[] = {(char *)(uintptr_t) "scontrol", (char *)(uintptr_t) "show",
-                         (char *)(uintptr_t) "config", NULL};
+    const char *arguments[] = {"scontrol", "show", "config", NULL};
     g_autofree char *text = ask(arguments, NULL);
     const char *line = text ? strstr(text, "MaxArraySize") : NULL;
     const char *equals = line ? strchr(line, '=') : NULL;
@@ -200,7 +197,7 @@ static gboolean call_sbatch(struct cluster *cluster, uint32_t n_tasks, GError **
         g_ptr_array_add(words, g_strdup(*option));
     g_ptr_array_add(words, room_file(cluster, "%u.sh", cluster->number));
     g_ptr_array_add(words, NULL);
-    answer = ask((char *const *)words->pdata, error);
+    answer = ask((const char *const *)words->pdata, error);
     if (!answer)
         return FALSE;
     g_strstrip(answer)[strcspn(answer, ";")] = '\0';
@@ -273,6 +270,15 @@ static bool wait_a_little(const struct cluster *cluster, const sigset_t *signals
     return sigtimedwait(signals, NULL, &pause) > 0;
 }
 
+/* Tasks that will never start are taken out of the queue; their points are missing. */
+static void drop_stuck(const struct cluster *cluster, struct queue queue)
+{
+    const char *arguments[] = {"scancel", cluster->job, NULL};
+
+    if (queue.n_stuck > 0)
+        g_free(ask(arguments, NULL));
+}
+
 /* Until all points are over, the array is gone, or a signal comes (true). */
 static bool follow(struct cluster *cluster, const sigset_t *signals, struct queue *queue)
 {
@@ -281,8 +287,10 @@ static bool follow(struct cluster *cluster, const sigset_t *signals, struct queu
     for (;;) {
         *queue = look_at_queue(cluster->job);
         sweep_look(cluster->sweep);
-        if (count_over(cluster, &n_failed) == cluster->todo->len || !at_work(*queue))
+        if (count_over(cluster, &n_failed) == cluster->todo->len || !at_work(*queue)) {
+            drop_stuck(cluster, *queue);
             return false;
+        }
         show(cluster, *queue, false);
         if (wait_a_little(cluster, signals))
             return true;
