@@ -91,7 +91,7 @@ _weft() {
             return 0
         fi
         case $command in
-        run | check | compare | crosscheck)
+        run | check | compare | crosscheck | import)
             mapfile -t COMPREPLY < <(compgen -W "$(_weft_names scenarios)" -f -- "$cur")
             ;;
         diff | plot | report) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
