@@ -582,12 +582,12 @@ static void identity_is_what_decides_the_result(void **state)
     g_autofree char *other = g_strdup_printf(list, "[scenario]\ntitle = Other\n[run]\nseed = 7\n");
     g_autofree char *wrong = g_strdup_printf(list, "[host]\nissue_time = 1ns\n");
 
-    put(state, "flows.csv", "src,dst,bytes\n0,1,10\n");
+    g_free(put(state, "flows.csv", "src,dst,bytes\n0,1,10\n"));
     g_autofree char *a = identity_of(state, plain), *b = identity_of(state, other);
     g_autofree char *c = identity_of(state, wrong);
     assert_string_equal(a, b); /* neither title nor seed */
     assert_string_not_equal(a, c);
-    put(state, "flows.csv", "src,dst,bytes\n0,1,11\n");
+    g_free(put(state, "flows.csv", "src,dst,bytes\n0,1,11\n"));
     g_autofree char *d = identity_of(state, plain);
     assert_string_not_equal(a, d); /* but what is in the file, not where it is */
     assert_null(strstr(d, "flows.csv"));
