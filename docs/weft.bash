@@ -20,7 +20,7 @@ _weft_keys() { # group
 _weft_set() { # the beginning of group.key=value
     local group=${1%%.*}
     if [[ $1 != *.* ]]; then
-        printf '%s.\n' scenario run topology workload transport queue route loss host
+        printf '%s.\n' scenario run topology workload transport queue route loss host sweep grid change
     elif [[ $1 != *=* ]]; then
         case $group in
         topology) for kind in $(_weft_names topologies); do _weft_keys "$kind"; done |
@@ -91,17 +91,17 @@ _weft() {
             return 0
         fi
         case $command in
-        run | check | compare | crosscheck | import)
+        run | check | compare | sweep | crosscheck | import)
             mapfile -t COMPREPLY < <(compgen -W "$(_weft_names scenarios)" -f -- "$cur")
             ;;
-        diff | plot | report) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+        diff | plot | report | gather) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
         list)
             mapfile -t COMPREPLY < <(compgen -W "$("${words[0]}" list |
                 sed -n 's/^\([a-z]*\) (.*/\1/p')" -- "$cur")
             ;;
         params)
             mapfile -t COMPREPLY < <(compgen -W "$(_weft_names topologies workloads transports) \
-                scenario run queue route loss faults host hosts fault" -- "$cur")
+                scenario run queue route loss faults host hosts fault sweep" -- "$cur")
             ;;
         esac
         ;;
