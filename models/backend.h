@@ -113,6 +113,8 @@ struct host_setting {
 };
 
 struct observer;
+struct recorder;
+struct fabric_driver;
 
 struct backend_run {
     const struct graph *graph;
@@ -127,6 +129,8 @@ struct backend_run {
     int64_t series_step_ps;
     uint32_t series_objects;
     struct observer *observer; /* of packets and operations (models/observer.h); NULL: none */
+    struct recorder *recorder; /* of every reception; NULL: none */
+    const char *text;          /* the resolved scenario, where the backend is elsewhere */
     /* called now and then (never between two events of an instant); false stops the run */
     bool (*progress)(void *data, const struct backend_progress *progress);
     void *progress_data;
@@ -152,12 +156,17 @@ struct backend_result {
 
 struct backend_ops {
     const char *name, *summary;
+    bool elsewhere; /* plays in another process, which reads run->text */
     /* FALSE with an error for input that cannot be played; otherwise the outcome is in result. */
     gboolean (*play)(const struct backend_run *run, const struct sink *sink,
                      struct backend_result *result, GError **error);
 };
 
 extern const struct backend_ops backend_native; /* packets on our event heap */
+
+/* What every packet backend does, on what moves its clock (models/fabric.h); as play() does. */
+gboolean backend_play(const struct fabric_driver *driver, const struct backend_run *run,
+                      const struct sink *sink, struct backend_result *result, GError **error);
 
 /* What configures a host: its group's, or the model's. */
 const struct host_config *backend_host(const struct backend_run *run, uint32_t host);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The native backend: the player on our own engine, and the check at the end that no packet and no
- * byte appeared or vanished: what hosts sent = what hosts received + what wires and queues dropped,
- * by cause + what is still on a wire, counted by walking the ports; and the pool knows no others.
+ * The packet backends: the player on a fabric, moved by our event heap in the native one, and the
+ * check at the end that no packet and no byte appeared or vanished: what hosts sent = what hosts
+ * received + what wires and queues dropped, by cause + what is still on a wire, counted by walking
+ * the ports; and the pool knows no others.
  */
 #include "models/fabric.h"
 #include "models/host.h"
@@ -172,8 +173,8 @@ static bool run_until(struct fabric *fabric, struct player *player, const struct
     struct event_queue *events = &fabric->engine.events;
     uint64_t n_moves = 0, n;
 
-    while (!player->over && (n = event_queue_run_some(events, until_ps, &player->over,
-                                                      EVENTS_BETWEEN_PROGRESS)) > 0) {
+    while (!player->over && (n = fabric->driver->run(fabric, until_ps, &player->over,
+                                                     EVENTS_BETWEEN_PROGRESS)) > 0) {
         struct backend_progress progress = {events->now_ps, run->end_ps, events->n_fired,
                                             player->n_done, run->schedule->n_ops};
 
@@ -196,7 +197,7 @@ static bool run_events(struct fabric *fabric, struct player *player, struct seri
 
         if (!run_until(fabric, player, run, look_ps))
             return false;
-        if (player->over || event_queue_next_ps(&fabric->engine.events) == INT64_MAX)
+        if (player->over || fabric->driver->is_over(fabric))
             return true;
         if (series->next_ps == look_ps)
             series_step(series);
@@ -235,8 +236,8 @@ static void finish(struct fabric *fabric, struct player *player, const struct si
         result->outcome = BACKEND_UNFINISHED;
 }
 
-static gboolean play(const struct backend_run *run, const struct sink *sink,
-                     struct backend_result *result, GError **error)
+gboolean backend_play(const struct fabric_driver *driver, const struct backend_run *run,
+                      const struct sink *sink, struct backend_result *result, GError **error)
 {
     struct fabric fabric;
     struct player player;
@@ -246,7 +247,8 @@ static gboolean play(const struct backend_run *run, const struct sink *sink,
 
     *result = (struct backend_result){.waits = g_ptr_array_new_with_free_func(g_free),
                                       .notes = g_ptr_array_new_with_free_func(g_free)};
-    if (!fabric_init(&fabric, run, error)) {
+    if (!fabric_init(&fabric, run, driver, error) ||
+        (driver->begin && !driver->begin(&fabric, error))) {
         fabric_clear(&fabric);
         return FALSE;
     }
@@ -258,11 +260,13 @@ static gboolean play(const struct backend_run *run, const struct sink *sink,
 
     series_finish(&series);
     series_clear(&series);
-    playable = player.error == NULL;
-    if (playable)
-        finish(&fabric, &player, sink, !whole, result, error);
-    else
+    playable = !player.error && !fabric.error;
+    if (player.error)
         g_propagate_error(error, g_steal_pointer(&player.error));
+    else if (fabric.error)
+        g_propagate_error(error, g_steal_pointer(&fabric.error));
+    else
+        finish(&fabric, &player, sink, !whole, result, error);
     if (playable)
         recovery_report(&recovery, result->outcome == BACKEND_FINISHED, sink);
     recovery_clear(&recovery);
@@ -293,6 +297,27 @@ void backend_result_clear(struct backend_result *result)
 {
     g_clear_pointer(&result->waits, g_ptr_array_unref);
     g_clear_pointer(&result->notes, g_ptr_array_unref);
+}
+
+/* --- our event heap ------------------------------------------------------------------------------
+ */
+
+static uint64_t run_heap(struct fabric *fabric, int64_t end_ps, const bool *stop, uint64_t n_most)
+{
+    return event_queue_run_some(&fabric->engine.events, end_ps, stop, n_most);
+}
+
+static bool heap_is_over(struct fabric *fabric)
+{
+    return event_queue_next_ps(&fabric->engine.events) == INT64_MAX;
+}
+
+const struct fabric_driver fabric_native = {.run = run_heap, .is_over = heap_is_over};
+
+static gboolean play(const struct backend_run *run, const struct sink *sink,
+                     struct backend_result *result, GError **error)
+{
+    return backend_play(&fabric_native, run, sink, result, error);
 }
 
 const struct backend_ops backend_native = {

@@ -65,6 +65,9 @@ struct faults {
 gboolean faults_init(struct fabric *fabric, GError **error);
 void faults_clear(struct fabric *fabric);
 
+/* What loses a packet on a port that faults touch, if its link was not down; or SINK_N_DROPS. */
+enum sink_drop faults_lose(struct fabric *fabric, struct port *port, const struct wire_slot *slot);
+
 /* Routes on which everybody is alive: what endpoints may know of the fabric. */
 const struct route *faults_plan(const struct fabric *fabric);
 

@@ -23,13 +23,19 @@ struct run {
     struct output_facts facts;
 };
 
-static double cpu_s(void)
+static double used_s(int who)
 {
     struct rusage usage;
 
-    getrusage(RUSAGE_SELF, &usage);
+    getrusage(who, &usage);
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/* Of this process and of a program that it had play. */
+static double cpu_s(void)
+{
+    return used_s(RUSAGE_SELF) + used_s(RUSAGE_CHILDREN);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -337,7 +343,7 @@ int command_run(int argc, char **argv)
                       "Writes flows.csv, ports.csv, summary.csv, scenario.ini and run.json. Ends "
                       "with 0, with 1 when it was\nstopped, 2 when something was wrong before the "
                       "run, 3 when a flow did not finish or failed.",
-                      true, &error))
+                      COMMAND_TAKES_ENGINE, &error))
         scenario = command_scenario(&line, &error);
     if (scenario) {
         run.folder = line.out ? g_strdup(line.out) : default_folder(scenario);

@@ -25,6 +25,8 @@ static const struct command commands[] = {
     {"diff", "what changed between two results", command_diff},
     {"report", "a folder of results as one HTML page", command_report},
     {"fluid", "DCQCN's fluid model behind a packet run of the same scenario", command_fluid},
+    {"crosscheck", "play a scenario here and on ns-3, and compare every reception",
+     command_crosscheck},
     {"selftest", "compare with answers from first principles", command_selftest},
 };
 
@@ -33,7 +35,7 @@ static int help(FILE *stream)
     fprintf(stream, "Usage: weft COMMAND [OPTION...]\n\n"
                     "A discrete-event packet simulator of AI Ethernet fabrics.\n\n");
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
-        fprintf(stream, "  weft %-9s %s\n", commands[i].name, commands[i].summary);
+        fprintf(stream, "  weft %-10s %s\n", commands[i].name, commands[i].summary);
     fprintf(stream,
             "\nweft COMMAND --help tells the options, weft --version which weft this is.\n");
     return stream == stdout ? COMMAND_DONE : COMMAND_WRONG;
