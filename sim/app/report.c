@@ -28,7 +28,7 @@ static const char style[] =
     "pre{background:#f4f4f4;padding:.6rem .8rem;overflow-x:auto}"
     "figure{margin:1.2rem 0 2rem}figure svg{width:100%;max-width:62rem;height:auto;display:block}"
     "figcaption{font-size:.9rem;color:#333}figcaption ul{margin:.3rem 0;padding-left:1.2rem}"
-    ".warn{border-left:.3rem solid #d55e00;padding:.1rem 0 .1rem .9rem}"
+    ".warn{border-left:.3rem solid #d55e00;padding:.1rem 0 .1rem .9rem}ul.warn{padding-left:1.8rem}"
     "@media print{body{max-width:none;margin:0}figure,tr{break-inside:avoid}}";
 
 /* --- text ------------------------------------------------------------------------------------- */
