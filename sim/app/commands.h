@@ -17,6 +17,7 @@ int command_list(int argc, char **argv);
 int command_params(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_diff(int argc, char **argv);
+int command_explain(int argc, char **argv);
 int command_fluid(int argc, char **argv);
 int command_selftest(int argc, char **argv);
 
