@@ -81,7 +81,7 @@ _weft() {
         run | check | compare)
             mapfile -t COMPREPLY < <(compgen -W "$(_weft_names scenarios)" -f -- "$cur")
             ;;
-        diff | explain) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+        diff | explain | trace) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
         list)
             mapfile -t COMPREPLY < <(compgen -W "$("${words[0]}" list |
                 sed -n 's/^\([a-z]*\) (.*/\1/p')" -- "$cur")

@@ -18,6 +18,7 @@ int command_params(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_diff(int argc, char **argv);
 int command_explain(int argc, char **argv);
+int command_trace(int argc, char **argv);
 int command_fluid(int argc, char **argv);
 int command_selftest(int argc, char **argv);
 

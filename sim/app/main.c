@@ -20,6 +20,7 @@ static const struct command commands[] = {
     {"params", "parameters with unit, default, range, meaning and source", command_params},
     {"diff", "what changed between two results", command_diff},
     {"explain", "where the time of a run went", command_explain},
+    {"trace", "the story of a message, packet by packet", command_trace},
     {"fluid", "DCQCN's fluid model behind a packet run of the same scenario", command_fluid},
     {"selftest", "compare with answers from first principles", command_selftest},
 };
