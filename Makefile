@@ -6,8 +6,8 @@
 BUILD    ?= build
 CC       := $(if $(filter default,$(origin CC)),gcc,$(CC))
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
-PACKAGES := pkg-config libglib2.0-dev libgsl-dev libcsv-dev gnuplot-nox
-TEST_PACKAGES := libcmocka-dev valgrind
+PACKAGES := pkg-config libglib2.0-dev libgsl-dev libcsv-dev libpcap-dev gnuplot-nox
+TEST_PACKAGES := libcmocka-dev valgrind tshark
 SANITIZE ?=
 OPTIMISE ?= -O2
 
@@ -20,7 +20,7 @@ UNIT    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/*.c tests/physics/*.c
 CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPTIMISE) -g -fno-omit-frame-pointer -ffp-contract=off \
            -Wall -Wextra -Wshadow -Wconversion -Werror $(SANITIZE)
 INCLUDE  = -I. $(shell pkg-config --cflags glib-2.0 gsl)
-LIBS     = $(shell pkg-config --libs glib-2.0 gsl) -lcsv -lm
+LIBS     = $(shell pkg-config --libs glib-2.0 gsl) -lcsv -lpcap -lm
 
 all: $(BUILD)/weft
 

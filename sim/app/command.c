@@ -5,7 +5,8 @@
 
 G_DEFINE_QUARK(weft - command, command_error)
 
-static void add_entries(GOptionContext *context, struct command_line *line, bool writes)
+static void add_entries(GOptionContext *context, struct command_line *line, const char *command,
+                        bool writes)
 {
     const GOptionEntry common[] = {
         {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &line->sets,
@@ -23,12 +24,17 @@ static void add_entries(GOptionContext *context, struct command_line *line, bool
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &line->quiet, "No progress and no table", NULL},
         G_OPTION_ENTRY_NULL};
 
+    const GOptionEntry capture[] = {{"pcap", 0, 0, G_OPTION_ARG_STRING, &line->pcap,
+                                     "The same as --set run.pcap=LINKS", "LINK[,LINK...]"},
+                                    G_OPTION_ENTRY_NULL};
     const GOptionEntry look[] = {{"paths", 0, 0, G_OPTION_ARG_STRING, &line->paths,
                                   "List all shortest paths between two hosts instead", "A B"},
                                  G_OPTION_ENTRY_NULL};
 
     g_option_context_add_main_entries(context, common, NULL);
     g_option_context_add_main_entries(context, writes ? output : look, NULL);
+    if (strcmp(command, "run") == 0)
+        g_option_context_add_main_entries(context, capture, NULL);
 }
 
 gboolean command_parse(struct command_line *line, int argc, char **argv, const char *text,
@@ -38,7 +44,7 @@ gboolean command_parse(struct command_line *line, int argc, char **argv, const c
 
     *line = (struct command_line){0};
     g_option_context_set_summary(context, summary);
-    add_entries(context, line, writes);
+    add_entries(context, line, argv[0], writes);
     if (!g_option_context_parse(context, &argc, &argv, error))
         return FALSE;
     if (line->files && line->files[0] && line->files[1]) {
@@ -58,6 +64,7 @@ void command_clear(struct command_line *line)
     g_free(line->workload);
     g_free(line->out);
     g_free(line->paths);
+    g_free(line->pcap);
 }
 
 static gboolean add_settings(struct scenario *scenario, const struct command_line *line,
@@ -67,12 +74,13 @@ static gboolean add_settings(struct scenario *scenario, const struct command_lin
     for (char **set = line->sets; set && *set; set++)
         if (!scenario_set(scenario, *set, error))
             return FALSE;
-    if (line->seed) {
-        g_autofree char *where = g_strdup_printf("--seed %s", line->seed);
+    g_autofree char *seed = g_strdup_printf("--seed %s", line->seed);
+    g_autofree char *pcap = g_strdup_printf("--pcap %s", line->pcap);
 
-        return scenario_set_key(scenario, "run", "seed", line->seed, where, NULL, error);
-    }
-    return TRUE;
+    return (!line->seed ||
+            scenario_set_key(scenario, "run", "seed", line->seed, seed, NULL, error)) &&
+           (!line->pcap ||
+            scenario_set_key(scenario, "run", "pcap", line->pcap, pcap, NULL, error));
 }
 
 struct scenario *command_scenario(const struct command_line *line, GError **error)

@@ -14,7 +14,7 @@ GQuark command_error_quark(void);
 
 struct command_line {
     char **sets, **files; /* --set; what is no option */
-    char *seed, *topology, *workload, *out, *paths;
+    char *seed, *topology, *workload, *out, *paths, *pcap;
     gboolean quiet;
 };
 
