@@ -18,6 +18,7 @@ struct queue_config {
     int64_t kind;  /* choice: models/queue_list.c */
     int64_t limit; /* bytes waiting, without the packet in service */
     int64_t kmin, kmax, pmax;
+    char *ecn_map;         /* the three by rate of a port; "": none */
     char *priorities;      /* of data, acknowledgements and control, such as 0,7,7 */
     int64_t mark_at;       /* 0 enqueue, 1 dequeue */
     int64_t mark_last_hop; /* whether switches mark on links to hosts */
@@ -66,6 +67,7 @@ struct faults_config {
     char *file;               /* CSV of faults; "": none */
     int64_t convergence_time; /* from a change to new routes; PARAM_AUTO: never */
     int64_t rehash;           /* 0 modulo, 1 resilient */
+    int64_t window;           /* of the sliding average by which recovery is measured */
 };
 
 /* [host]: NIC and node. */
@@ -111,6 +113,8 @@ struct host_setting {
 };
 
 struct observer;
+struct recorder;
+struct fabric_driver;
 
 struct backend_run {
     const struct graph *graph;
@@ -125,6 +129,8 @@ struct backend_run {
     int64_t series_step_ps;
     uint32_t series_objects;
     struct observer *observer; /* of packets and operations (models/observer.h); NULL: none */
+    struct recorder *recorder; /* of every reception; NULL: none */
+    const char *text;          /* the resolved scenario, where the backend is elsewhere */
     /* called now and then (never between two events of an instant); false stops the run */
     bool (*progress)(void *data, const struct backend_progress *progress);
     void *progress_data;
@@ -150,12 +156,17 @@ struct backend_result {
 
 struct backend_ops {
     const char *name, *summary;
+    bool elsewhere; /* plays in another process, which reads run->text */
     /* FALSE with an error for input that cannot be played; otherwise the outcome is in result. */
     gboolean (*play)(const struct backend_run *run, const struct sink *sink,
                      struct backend_result *result, GError **error);
 };
 
 extern const struct backend_ops backend_native; /* packets on our event heap */
+
+/* What every packet backend does, on what moves its clock (models/fabric.h); as play() does. */
+gboolean backend_play(const struct fabric_driver *driver, const struct backend_run *run,
+                      const struct sink *sink, struct backend_result *result, GError **error);
 
 /* What configures a host: its group's, or the model's. */
 const struct host_config *backend_host(const struct backend_run *run, uint32_t host);

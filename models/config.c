@@ -16,6 +16,11 @@ static const struct param queue_params[] = {
     PARAM(RATIO, struct queue_config, pmax, "1", "0", "1", NULL,
           "RED: marking probability just below kmax.",
           "SOURCES.md 1.5: UE 1.0.3 for lossy fabrics"),
+    PARAM(
+        TEXT, struct queue_config, ecn_map, "", NULL, NULL, NULL,
+        "RED and step: kmin, kmax and pmax by the rate of a port, such as 25Gbps 100KB 400KB 20%; "
+        "100Gbps 400KB 1600KB 20%. Every switch port must find its rate.",
+        "our choice: none; HPCC's KMIN_MAP, KMAX_MAP and PMAX_MAP"),
     PARAM(TEXT, struct queue_config, priorities, "0,0,0", NULL, NULL, NULL,
           "Strict priorities, 0 (lowest) to 7, of data, acknowledgements and other control (CNPs, "
           "probes); each priority has a queue of its own.",
@@ -148,6 +153,9 @@ static const struct param faults_params[] = {
           "What new paths do to flows on those that stay: each chooses anew among as many ports as "
           "are left, or only the flows of dead ports move.",
           "our choice: the plain hash; RFC 2992, 2 on modulo and its disruption"),
+    PARAM(TIME, struct faults_config, window, "500us", "50ps", "10s", NULL,
+          "Over which goodput is averaged to tell whether traffic has recovered.",
+          "our choice: fifty round trips of 10 us, so that 1 % is more than chance"),
     PARAM_END,
 };
 

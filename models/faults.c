@@ -51,14 +51,11 @@ static bool was_down(const struct port *port, const struct wire_slot *slot)
            faults->outages[low - 1].up_ps > start_ps(port, slot, slot->arrive_ps - port->delay_ps);
 }
 
-static enum sink_drop lose_by_fault(struct fabric *fabric, struct port *port,
-                                    const struct wire_slot *slot)
+enum sink_drop faults_lose(struct fabric *fabric, struct port *port, const struct wire_slot *slot)
 {
     struct port_faults *faults = port->loss->faults;
     enum sink_drop cause = SINK_N_DROPS;
 
-    if (was_down(port, slot))
-        return SINK_DROP_LINK_DOWN;
     if (faults->others_classes >> slot->class & 1)
         cause = faults->others(fabric, port, slot);
     if (cause == SINK_N_DROPS && faults->loss_threshold &&
@@ -66,6 +63,12 @@ static enum sink_drop lose_by_fault(struct fabric *fabric, struct port *port,
         random_next(&faults->losses) < faults->loss_threshold)
         cause = SINK_DROP_LOSS;
     return cause;
+}
+
+static enum sink_drop lose_by_fault(struct fabric *fabric, struct port *port,
+                                    const struct wire_slot *slot)
+{
+    return was_down(port, slot) ? SINK_DROP_LINK_DOWN : faults_lose(fabric, port, slot);
 }
 
 /* --- changes -------------------------------------------------------------------------------- */
@@ -82,11 +85,15 @@ static void change_rate(struct fabric *fabric, struct port *port, int64_t rate_b
 
 static void change(struct fabric *fabric, const struct fault_step *step)
 {
+    if (fabric->driver->set_link && (step->change == FAULT_DOWN || step->change == FAULT_UP))
+        fabric->driver->set_link(fabric, step->link, step->change == FAULT_UP);
     for (uint32_t end = 0; end < 2; end++) {
         struct port *port = &fabric->ports[2 * step->link + end];
 
         if (step->change == FAULT_RATE)
             change_rate(fabric, port, step->value);
+        if ((step->change == FAULT_DOWN || step->change == FAULT_UP) && port->from_host)
+            host_set_link(&fabric->engine, port->number, step->change == FAULT_DOWN);
         if (step->change == FAULT_LOSS)
             port->loss->faults->loss_threshold = random_threshold(step->value);
     }
@@ -130,9 +137,12 @@ static void converge(struct fabric *fabric)
         g_array_append_val(links, step->link);
         skip_to_routed(faults);
     }
-    if (links->len > 0)
-        route_update(&fabric->route, faults->plan, faults->dead,
-                     (const uint32_t *)(void *)links->data, links->len, faults->resilient);
+    if (links->len == 0)
+        return;
+    route_update(&fabric->route, faults->plan, faults->dead, (const uint32_t *)(void *)links->data,
+                 links->len, faults->resilient);
+    if (fabric->driver->rerouted)
+        fabric->driver->rerouted(fabric);
 }
 
 static void plan_next(struct fabric *fabric)

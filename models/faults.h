@@ -9,7 +9,8 @@
  * Rate: transmissions that begin after the change have the new one; a NIC knows its own rate.
  * Loss: asked of packets that arrive after the change, beside all other loss; those of loss.class.
  * Routes: convergence_time after a link goes down or comes back, all switches have the shortest
- * paths of what is alive (route.h), at once. Nobody at an endpoint is told.
+ * paths of what is alive (route.h), at once. Nobody at an endpoint is told; a NIC sees its own
+ * link.
  *
  * Changes happen within an instant after transmitters that become free and before arrivals. Ports
  * that no fault touches are asked nothing. Left out: links that fail one way, detection by the
@@ -63,6 +64,9 @@ struct faults {
 /* After the ports are set up; FALSE with an error if the list does not fit the graph. */
 gboolean faults_init(struct fabric *fabric, GError **error);
 void faults_clear(struct fabric *fabric);
+
+/* What loses a packet on a port that faults touch, if its link was not down; or SINK_N_DROPS. */
+enum sink_drop faults_lose(struct fabric *fabric, struct port *port, const struct wire_slot *slot);
 
 /* Routes on which everybody is alive: what endpoints may know of the fabric. */
 const struct route *faults_plan(const struct fabric *fabric);

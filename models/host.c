@@ -127,6 +127,38 @@ void host_pause(struct engine *engine, uint32_t port, uint32_t classes)
         }
 }
 
+void host_watch_links(struct host *host, struct host_watch *watch)
+{
+    watch->here = &host->watches;
+    watch->next = host->watches;
+    if (watch->next)
+        watch->next->here = &watch->next;
+    host->watches = watch;
+}
+
+void host_unwatch_links(struct host_watch *watch)
+{
+    if (!watch->here)
+        return;
+    *watch->here = watch->next;
+    if (watch->next)
+        watch->next->here = watch->here;
+    watch->here = NULL;
+}
+
+void host_set_link(struct engine *engine, uint32_t port, bool down)
+{
+    struct host *host = &engine->hosts[graph_port_node(engine->graph, port)];
+
+    for (uint32_t i = 0; i < host->n_nics; i++)
+        if (host->nics[i].port == port) {
+            host->nics[i].down = down;
+            host->nics[i].changed_ps = engine_now_ps(engine);
+        }
+    for (struct host_watch *watch = host->watches; watch; watch = watch->next)
+        watch->changed(watch);
+}
+
 void host_set_rate(struct engine *engine, uint32_t port, int64_t rate_bps)
 {
     struct host *host = &engine->hosts[graph_port_node(engine->graph, port)];
@@ -234,6 +266,7 @@ bool host_place(struct connection *connection, struct message *message, uint32_t
 {
     message->received_bytes += payload;
     message->bytes_by_plane[connection->dst->nics[nic].plane] += payload;
+    connection->dst->nics[nic].placed_bytes += payload;
     return message->received_bytes == message->bytes;
 }
 
@@ -261,6 +294,13 @@ void host_sender_clear(struct connection *connection, struct sender *sender)
     if (sender->ready)
         ring_remove(&connection->src->nics[sender->nic], sender);
     engine_timer_cancel(connection->engine, &sender->pace);
+}
+
+void host_sender_move(struct connection *connection, struct sender *sender, uint32_t nic)
+{
+    if (sender->ready)
+        ring_remove(&connection->src->nics[sender->nic], sender);
+    sender->nic = nic;
 }
 
 void host_init_all(struct engine *engine)

@@ -610,6 +610,17 @@ static void report_messages(struct player *player, struct backend_result *result
     }
 }
 
+/* What a file says of operations that never began comes before all else: it names the cause. */
+static void report_sayings(struct player *player, struct backend_result *result)
+{
+    const struct schedule *schedule = player->run->schedule;
+
+    for (uint64_t index = 0; schedule->sayings && index < schedule->n_ops; index++)
+        if (!(player->started[index / 8] >> (index % 8) & 1) && schedule_saying(schedule, index))
+            add_wait(result, g_strdup_printf("operation %" G_GUINT64_FORMAT ": %s", index,
+                                             schedule_saying(schedule, index)));
+}
+
 /* Messages that never became ready: their records have no times. */
 static void report_unstarted(struct player *player, struct backend_result *result)
 {
@@ -623,6 +634,8 @@ static void report_unstarted(struct player *player, struct backend_result *resul
         if (player->started[index / 8] >> (index % 8) & 1)
             continue;
         schedule_op(schedule, index, &op);
+        if (schedule_saying(schedule, index) && op.kind != SCHEDULE_MESSAGE)
+            continue;
         const guint *count = g_hash_table_lookup(player->counts, &key);
         char *line =
             op.n_needed == 0
@@ -720,6 +733,7 @@ static void report_totals(struct player *player)
 
 void player_report(struct player *player, struct backend_result *result)
 {
+    report_sayings(player, result);
     report_messages(player, result);
     report_pending(player, result);
     report_groups(player);

@@ -36,6 +36,7 @@ struct port {
     uint32_t number, peer;              /* directed port of the graph; node at its end */
     uint8_t loss_classes;               /* bit set of packet classes that may be lost here */
     uint8_t markable_ecn;               /* enum packet_ecn of packets that may be marked here */
+    uint8_t mark_rule;                  /* entry of the fabric's ecn_map */
     bool peer_is_switch;
     bool from_host;
     /* second: what a departure touches */

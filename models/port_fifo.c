@@ -64,8 +64,8 @@ PORT_COMPILED_TWICE void admit(struct fabric *fabric, struct port *port, struct 
         return;
     }
     if (slot->ecn == port->markable_ecn) {
-        enum queue_verdict verdict =
-            fabric->queue->admit(&fabric->queue_rule, &port->mark_draws, port->waiting_bytes);
+        enum queue_verdict verdict = fabric->queue->admit(&fabric->marks.rules[port->mark_rule],
+                                                          &port->mark_draws, port->waiting_bytes);
 
         if (verdict == QUEUE_DROP) {
             port_drop(fabric, port, slot, SINK_DROP_QUEUE, observer);

@@ -53,7 +53,8 @@ static bool verdict_drops(struct fabric *fabric, struct port *port, struct wire_
 
     if (slot->ecn != port->markable_ecn)
         return false;
-    verdict = fabric->queue->admit(&fabric->queue_rule, &port->mark_draws, waiting_bytes);
+    verdict = fabric->queue->admit(&fabric->marks.rules[port->mark_rule], &port->mark_draws,
+                                   waiting_bytes);
     if (verdict == QUEUE_MARK) {
         slot->ecn = PACKET_CE;
         port->n_marked++;

@@ -86,6 +86,7 @@ PORT_COMPILED_TWICE void port_drop(struct fabric *fabric, struct port *port,
     OBSERVER_TELL(observer, dropped, port->number, slot->packet, cause);
 
     port->n_dropped[cause]++;
+    fabric->n_dropped_class[slot->class]++;
     port->n_dropped_bytes += slot->bytes;
     packet_give(&fabric->engine.pool, slot->packet);
 }

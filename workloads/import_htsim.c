@@ -799,6 +799,7 @@ static void note_content(const struct reader *reader)
     if (reader->header[HEADER_NODES] < reader->graph->n_hosts)
         build_note(reader->notes, "Nodes %u is below the topology's %u hosts: the others are idle",
                    reader->header[HEADER_NODES], reader->graph->n_hosts);
+    reader->notes->n_hosts_named = reader->header[HEADER_NODES];
     note_starts(reader, &sums);
     note_triggers(reader);
     if (reader->n_failures)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* weft run: plays one scenario and leaves its files. */
+#include "models/recovery.h"
 #include "sim/app/capture.h"
 #include "sim/app/command.h"
 #include "sim/app/experiment.h"
@@ -8,6 +9,7 @@
 #include "sim/core/units.h"
 #include <glib/gstdio.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #define WAITS_PRINTED    10
@@ -23,13 +25,19 @@ struct run {
     struct output_facts facts;
 };
 
-static double cpu_s(void)
+static double used_s(int who)
 {
     struct rusage usage;
 
-    getrusage(RUSAGE_SELF, &usage);
+    getrusage(who, &usage);
     return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/* Of this process and of a program that it had play. */
+static double cpu_s(void)
+{
+    return used_s(RUSAGE_SELF) + used_s(RUSAGE_CHILDREN);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -153,6 +161,60 @@ static void print_flows(const struct summary *summary)
                summary->n_fast);
 }
 
+/* One measure of a change; '-' where it does not exist. */
+static void print_measure(const struct summary *summary, const char *before, const char *name,
+                          const char *what, bool is_share)
+{
+    g_autofree char *metric = g_strdup_printf("fault_%s_%s", name, what);
+    double value = summary_value(summary, metric);
+    enum units_kind kind = strcmp(what, "retransmitted") == 0 ? UNITS_BYTES : UNITS_TIME;
+
+    if (is_share)
+        printf(value == value ? "%s%.1f %%" : "%s-", before, 100 * value);
+    else
+        print_quantity(before, kind, value);
+}
+
+static void print_change(const struct summary *summary, const char *name, bool end)
+{
+    g_autofree char *reached = g_strdup_printf("fault_%s_reached", name);
+
+    printf("            %s", end ? "undone: " : "");
+    if (*summary_text(summary, reached) == '\0') {
+        printf("no traffic before, or none left, to compare\n");
+        return;
+    }
+    if (!end)
+        print_measure(summary, "resending after ", name, "detection", false);
+    print_measure(summary, end ? "goodput down by " : "; goodput down by ", name, "dip", true);
+    print_measure(summary, ", for good within 1 % of ", name, "expected", true);
+    print_measure(summary, " after ", name, "recovery", false);
+    print_measure(summary, ", at the end ", name, "reached", true);
+    print_measure(summary, "; ", name, "retransmitted", false);
+    printf(" sent again\n");
+}
+
+static void print_faults(const struct run *run)
+{
+    const struct fault_list *list = &run->experiment->build.faults;
+    const struct summary *summary = output_summary(run->output);
+
+    for (guint i = 0; i < MIN(list->faults->len, NOTES_PRINTED); i++) {
+        g_autofree char *name = recovery_name(list, i), *end = g_strconcat(name, "_end", NULL);
+        g_autofree char *what = fault_describe(fault_at(list, i));
+        g_autofree char *time = g_strdup_printf("fault_%s_time", name);
+        g_autofree char *end_time = g_strdup_printf("fault_%s_time", end);
+
+        printf("fault       %s: %s\n", fault_at(list, i)->name, what);
+        if (summary_text(summary, time))
+            print_change(summary, name, false);
+        if (summary_text(summary, end_time))
+            print_change(summary, end, true);
+    }
+    if (list->faults->len > NOTES_PRINTED)
+        printf("fault       ... %u more are in summary.csv\n", list->faults->len - NOTES_PRINTED);
+}
+
 static void print_table(const struct run *run)
 {
     const struct summary *summary = output_summary(run->output);
@@ -162,6 +224,7 @@ static void print_table(const struct run *run)
     print_flows(summary);
     print_groups(summary);
     print_counts(summary);
+    print_faults(run);
     print_quantity("simulated   ", UNITS_TIME, (double)run->result.end_ps);
     printf(" in %.2f s: %" G_GUINT64_FORMAT " packet-hops", run->facts.wall_s, run->result.n_hops);
     if (n_hops >= LEAST_HOPS_TIMED)
@@ -171,10 +234,17 @@ static void print_table(const struct run *run)
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-static void print_waits(const struct backend_result *result)
+static void print_waits(const struct run *run)
 {
+    const struct backend_result *result = &run->result;
     guint n = result->waits ? result->waits->len : 0;
+    bool deadlock =
+        result->end_ps < run->experiment->scenario->run.end && result->n_flows_failed == 0;
+    g_autofree char *at = units_format(UNITS_TIME, result->end_ps);
 
+    if (deadlock)
+        fprintf(stderr, "weft run: deadlock at %s: what is left waits for what will not come\n",
+                at);
     fprintf(stderr,
             "weft run: unfinished: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
             " flows finished, %" G_GUINT64_FORMAT " failed\n",
@@ -216,7 +286,7 @@ static int report(struct run *run, GError *broken)
         return COMMAND_BROKEN;
     }
     if (run->result.outcome == BACKEND_UNFINISHED) {
-        print_waits(&run->result);
+        print_waits(run);
         return code == COMMAND_DONE ? COMMAND_UNFINISHED : code;
     }
     return code;
@@ -304,7 +374,7 @@ int command_run(int argc, char **argv)
                       "Writes flows.csv, ports.csv, summary.csv, scenario.ini and run.json. Ends "
                       "with 0, with 1 when it was\nstopped, 2 when something was wrong before the "
                       "run, 3 when a flow did not finish or failed.",
-                      true, &error))
+                      COMMAND_TAKES_ENGINE, &error))
         scenario = command_scenario(&line, &error);
     if (scenario) {
         run.folder = line.out ? g_strdup(line.out) : default_folder(scenario);

@@ -297,12 +297,12 @@ static gboolean write_points(const struct compare_results *results, const char *
 }
 
 /* The range of the closed forms: a little beyond the losses compared, below one half. */
-static void loss_range(const struct compare_results *results, double *least, double *most)
+static void loss_range(const double *losses, guint n, double *least, double *most)
 {
     *least = 1;
     *most = 0;
-    for (uint32_t v = 0; v < results->plan->values->len; v++) {
-        double loss = g_ascii_strtod(results->values[v], NULL);
+    for (guint i = 0; i < n; i++) {
+        double loss = losses[i];
 
         if (loss > 0) {
             *least = MIN(*least, loss);
@@ -317,17 +317,18 @@ static void loss_range(const struct compare_results *results, double *least, dou
     *most = MIN(*most * 1.6, 0.5);
 }
 
-static gboolean write_closed_forms(const struct compare_results *results, const char *folder,
-                                   GError **error)
+gboolean compare_report_write_curves(const struct compare_plan *plan, const double *losses,
+                                     guint n_losses, const char *folder, GError **error)
 {
-    const GPtrArray *curves = results->plan->curves;
-    struct table_writer *writer = start_table(results, folder, "closed_form.csv", error);
+    const GPtrArray *curves = plan->curves;
+    g_autofree char *path = g_build_filename(folder, "closed_form.csv", NULL);
+    struct table_writer *writer = table_writer_new(path, error);
     double least, most;
 
     if (!writer)
         return FALSE;
-    loss_range(results, &least, &most);
-    table_writer_field(writer, results->plan->vary);
+    loss_range(losses, n_losses, &least, &most);
+    table_writer_field(writer, plan->vary);
     for (guint c = 0; c < curves->len; c++)
         table_writer_field(writer, ((struct compare_curve *)g_ptr_array_index(curves, c))->name);
     table_writer_row(writer);
@@ -343,6 +344,17 @@ static gboolean write_closed_forms(const struct compare_results *results, const 
         table_writer_row(writer);
     }
     return table_writer_close(writer, error);
+}
+
+static gboolean write_closed_forms(const struct compare_results *results, const char *folder,
+                                   GError **error)
+{
+    guint n = results->plan->values->len;
+    g_autofree double *losses = g_new(double, n + 1);
+
+    for (guint v = 0; v < n; v++)
+        losses[v] = g_ascii_strtod(results->values[v], NULL);
+    return compare_report_write_curves(results->plan, losses, n, folder, error);
 }
 
 gboolean compare_report_write(const struct compare_results *results, const char *folder,

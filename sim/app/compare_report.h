@@ -46,6 +46,10 @@ void compare_report_print(const struct compare_results *results, FILE *out);
 gboolean compare_report_write(const struct compare_results *results, const char *folder,
                               GError **error);
 
+/* closed_form.csv alone: the plan's curves from below the least of the losses to above the most. */
+gboolean compare_report_write_curves(const struct compare_plan *plan, const double *losses,
+                                     guint n_losses, const char *folder, GError **error);
+
 /* Whether the varied key is a loss, for which there are closed forms and a plot. */
 bool compare_varies_loss(const struct compare_plan *plan);
 

@@ -2,7 +2,6 @@
 #include "sim/app/experiment.h"
 #include "models/pfc.h"
 #include "models/series.h"
-#include "sim/app/fairness.h"
 #include "sim/app/faults.h"
 #include "sim/app/scenario_private.h"
 #include <string.h>
@@ -60,8 +59,7 @@ static gboolean take_series(struct experiment *experiment, GError **error)
     return FALSE;
 }
 
-/* What a backend is asked to play. */
-static struct backend_run run_of(const struct experiment *experiment)
+struct backend_run experiment_run(const struct experiment *experiment)
 {
     const struct scenario *scenario = experiment->scenario;
 
@@ -81,7 +79,7 @@ static struct backend_run run_of(const struct experiment *experiment)
 /* A lossless class must have the memory that this takes. */
 static gboolean check_headroom(struct experiment *experiment, GError **error)
 {
-    struct backend_run run = run_of(experiment);
+    struct backend_run run = experiment_run(experiment);
 
     return pfc_headroom_check(&run, experiment->build.notes, error);
 }
@@ -164,6 +162,8 @@ gboolean experiment_init(struct experiment *experiment, struct scenario *scenari
         return FALSE;
     experiment->build.seed = (uint64_t)scenario->run.seed;
     experiment->build.end_ps = scenario->run.end;
+    for (guint i = 0; i < scenario->notes->len; i++)
+        build_note(&experiment->build, "%s", (char *)g_ptr_array_index(scenario->notes, i));
     if (!scenario->topology->build(scenario->topology_config, &experiment->build,
                                    &experiment->graph, error)) {
         prefix_place(scenario, "topology", scenario->topology->params, scenario->topology_config,
@@ -177,27 +177,6 @@ gboolean experiment_init(struct experiment *experiment, struct scenario *scenari
     return faults_add(scenario, &experiment->build, error) &&
            faults_check(&experiment->build, &experiment->graph, error) &&
            take_profiles(experiment, error) && check_headroom(experiment, error);
-}
-
-gboolean experiment_play(const struct experiment *experiment, const struct sink *sink,
-                         experiment_progress *progress, void *progress_data,
-                         struct backend_result *result, GError **error)
-{
-    const struct scenario *scenario = experiment->scenario;
-    struct backend_run run = run_of(experiment);
-    struct fairness *fairness;
-    gboolean played;
-
-    run.progress = progress;
-    run.progress_data = progress_data;
-    *result = (struct backend_result){0};
-    fairness = fairness_new(experiment, sink);
-    played = scenario_backends[scenario->run.backend]->play(
-        &run, fairness ? fairness_sink(fairness) : sink, result, error);
-    if (fairness)
-        fairness_finish(fairness);
-    fairness_free(fairness);
-    return played;
 }
 
 void experiment_clear(struct experiment *experiment)

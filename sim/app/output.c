@@ -3,6 +3,7 @@
 #include "sim/app/fct.h"
 #include "sim/app/nccl.h"
 #include "sim/app/version.h"
+#include "sim/core/file.h"
 #include "sim/core/table.h"
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -314,8 +315,7 @@ static gboolean write_text(const struct output *output, const char *file, const 
     g_autofree char *path = g_build_filename(output->folder, file, NULL);
 
     if (text)
-        return g_file_set_contents_full(path, text, -1, G_FILE_SET_CONTENTS_CONSISTENT, 0666,
-                                        error);
+        return file_write(path, text, error);
     remove_file(output, file);
     return TRUE;
 }
@@ -369,10 +369,11 @@ static gboolean write_facts(const struct output *output, const struct backend_re
     g_autofree char *command = command_line(facts);
     g_autoptr(GString) json = g_string_new("{\n");
     double n_hops = (double)MAX(result->n_hops, 1);
-    struct rusage usage;
+    struct rusage usage, children;
     bool complete = result->outcome == BACKEND_FINISHED || result->outcome == BACKEND_UNFINISHED;
 
     getrusage(RUSAGE_SELF, &usage);
+    getrusage(RUSAGE_CHILDREN, &children);
     add_string(json, "program", "weft");
     add_string(json, "version", version_text());
     add_string(json, "build", version_build());
@@ -381,7 +382,7 @@ static gboolean write_facts(const struct output *output, const struct backend_re
     add_string(json, "outcome", outcome_name(result->outcome));
     add_number(json, "wall_s", facts->wall_s);
     add_number(json, "cpu_s", facts->cpu_s);
-    add_number(json, "peak_memory_bytes", (double)usage.ru_maxrss * 1024);
+    add_number(json, "peak_memory_bytes", (double)MAX(usage.ru_maxrss, children.ru_maxrss) * 1024);
     add_number(json, "simulated_ps", (double)result->end_ps);
     add_number(json, "events", (double)result->n_events);
     add_number(json, "packet_hops", (double)result->n_hops);

@@ -90,6 +90,7 @@ struct scenario {
     /* as read */
     char *name;        /* of the first file loaded by scenario_load(), without folder and .ini */
     GPtrArray *layers; /* GPtrArray * of struct scenario_entry * */
+    GPtrArray *notes;  /* char *: what was made of another simulator's settings */
     bool layer_open;   /* the last layer takes further entries */
 };
 
@@ -103,13 +104,14 @@ struct scenario *scenario_copy(const struct scenario *scenario);
 
 /*
  * Adds a file, below which its bases go. `path` is a path, or the name of a ready scenario in
- * topologies/, workloads/ or scenarios/ (see ready.h).
+ * topologies/, workloads/ or scenarios/ (see ready.h). A configuration of the ns-3 family is a file
+ * like any other.
  */
 gboolean scenario_load(struct scenario *scenario, const char *path, GError **error);
 
 /*
  * What --topology and --workload say: `group` is one of these two words, `what` a key file, a file
- * of another tool (.topo, .cm, .tm, .csv), a ready scenario or a kind.
+ * of another tool (formats.h; KIND:FILE says which), a ready scenario or a kind.
  */
 gboolean scenario_choose(struct scenario *scenario, const char *group, const char *what,
                          GError **error);
@@ -161,7 +163,7 @@ void scenario_entry_error(const struct scenario_entry *entry, GError **error, co
 
 /*
  * Checks every group and key and fills the typed fields; may be called again after more layers.
- * [compare] and [variant:NAME] are left as they are.
+ * What belongs to `compare` and `sweep` is left as it is.
  */
 gboolean scenario_resolve(struct scenario *scenario, GError **error);
 
@@ -180,7 +182,13 @@ const struct transport_profile *scenario_profile(struct scenario *scenario, cons
  */
 char *scenario_text(const struct scenario *scenario, const char *folder);
 
-/* The same as a file, written whole or not at all. */
+/*
+ * What makes a resolved scenario the one it is: the same text without title and seed, with the
+ * SHA-256 of their contents in the place of files. g_free.
+ */
+char *scenario_identity(const struct scenario *scenario);
+
+/* The same as scenario_text() as a file, written whole or not at all. */
 gboolean scenario_write(const struct scenario *scenario, const char *path, GError **error);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From layers of keys to typed configurations, by the parameter tables. */
 #include "sim/app/kinds.h"
+#include "sim/app/remote_ns3.h"
 #include "sim/app/scenario.h"
 #include "sim/app/scenario_private.h"
 #include <string.h>
@@ -21,7 +22,7 @@ const struct param scenario_run_params[] = {
     PARAM(TIME, struct run_config, end, "10s", "1ps", NULL, NULL,
           "Simulated time at which the run stops, finished or not.",
           "our choice: far beyond any healthy run, near enough to end a sick one"),
-    PARAM(CHOICE, struct run_config, backend, "native", NULL, NULL, "native",
+    PARAM(CHOICE, struct run_config, backend, "native", NULL, NULL, "native|ns3:p2p|ns3:ip",
           "Which backend plays the schedule.", "our choice"),
     PARAM(BOOL, struct run_config, flows, "on", NULL, NULL, NULL,
           "Write flows.csv, one row a message.", "our choice"),
@@ -99,7 +100,8 @@ const struct param scenario_fault_params[] = {
     PARAM_END,
 };
 
-const struct backend_ops *const scenario_backends[] = {&backend_native, NULL};
+const struct backend_ops *const scenario_backends[] = {&backend_native, &remote_ns3_p2p,
+                                                       &remote_ns3_ip, NULL};
 
 /* --- one key ---------------------------------------------------------------------------------- */
 

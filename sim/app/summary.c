@@ -203,6 +203,37 @@ double summary_busbw_bps(const struct sink_group *group)
     return summary_algbw_bps(group) * (double)group->factor_n / (double)group->factor_d;
 }
 
+double summary_throughput_bps(const struct summary *summary, const struct backend_result *result)
+{
+    bool whole = summary->n_flows[SINK_UNFINISHED] == 0 && summary->n_flows[SINK_FAILED] == 0;
+    int64_t duration_ps = (whole ? summary->end_ps : result->end_ps) - summary->start_ps;
+    double sum_bps = 0;
+    guint n = 0;
+
+    for (guint i = 0; i < summary->groups->len; i++) {
+        const struct sink_group *group = &g_array_index(summary->groups, struct sink_group, i);
+
+        if (group->factor_n > 0) {
+            sum_bps += summary_busbw_bps(group);
+            n++;
+        }
+    }
+    if (n > 0)
+        return sum_bps / n;
+    return duration_ps > 0 ? (double)summary->delivered_bytes * 8e12 / (double)duration_ps : 0;
+}
+
+int64_t summary_percentile_ps(const struct summary *summary, unsigned per_mille)
+{
+    const GArray *sorted = summary->completion_ps;
+    int64_t n = summary->n_flows[SINK_FINISHED] + summary->n_flows[SINK_UNFINISHED] +
+                summary->n_flows[SINK_FAILED];
+    int64_t rank = MAX((n * per_mille + 999) / 1000, 1);
+
+    return rank <= (int64_t)sorted->len ? g_array_index(sorted, int64_t, (guint)rank - 1)
+                                        : SINK_NEVER;
+}
+
 static void add_completion(struct summary *summary, GArray *rows)
 {
     GArray *sorted = summary->completion_ps;

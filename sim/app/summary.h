@@ -63,6 +63,19 @@ const char *summary_text(const struct summary *summary, const char *metric);
 /* The same as a number; NAN in both cases. */
 double summary_value(const struct summary *summary, const char *metric);
 
+/*
+ * Over all flows, unlike the rows: the completion time at rank ceil(per_mille n / 1000), one that
+ * did not finish counting as longer than all others; SINK_NEVER where the rank falls on such a one.
+ * After summary_finish().
+ */
+int64_t summary_percentile_ps(const struct summary *summary, unsigned per_mille);
+
+/*
+ * Mean busbw of the groups that have one, 0 for one that did not end; without such groups the
+ * payload delivered over first start to last end or, if a flow did not finish, to the run's end.
+ */
+double summary_throughput_bps(const struct summary *summary, const struct backend_result *result);
+
 /* end_receiver - start over ideal in millionths, to the nearest; -1 where there is none. */
 int64_t summary_slowdown_ppm(const struct sink_flow *flow);
 

@@ -379,10 +379,11 @@ struct change { /* of an object, at an instant */
 
 struct resolver {
     const struct graph *graph;
-    GArray *changes; /* struct change */
-    GArray **links;  /* by fault: uint32_t */
-    uint32_t *node;  /* by fault: the switch, or UINT32_MAX */
-    uint8_t *down;   /* by link: causes */
+    uint64_t n_steps; /* at most */
+    GArray *changes;  /* struct change */
+    GArray **links;   /* by fault: uint32_t */
+    uint32_t *node;   /* by fault: the switch, or UINT32_MAX */
+    uint8_t *down;    /* by link: causes */
     int64_t *rate_bps, *loss_ppt;
     GArray *steps;
 };
@@ -456,7 +457,8 @@ static gboolean expand(struct resolver *resolver, const struct fault *fault, uin
                               ? at_ps + fault->flap_time_ps
                               : fault->until_ps;
 
-        if ((uint64_t)resolver->changes->len * resolver->links[index]->len >= FAULT_STEPS)
+        resolver->n_steps += 2 * resolver->links[index]->len;
+        if (resolver->n_steps > FAULT_STEPS)
             return refuse(fault, error,
                           "more than %d changes of links until the end of the run; a longer "
                           "flap_period or a flap_count is expected",

@@ -16,6 +16,7 @@ void graph_clear(struct graph *graph)
     g_free(graph->links);
     g_free(graph->first_port);
     g_free(graph->port_list);
+    g_free(graph->node_of_id);
     *graph = (struct graph){0};
 }
 

@@ -37,7 +37,8 @@ struct graph_link {
     uint8_t tier;                         /* 1 host links, 2 leaf to spine, 3 spine to core */
     uint16_t plane;                       /* 0 .. n_planes-1 */
     int64_t queue_bytes_a, queue_bytes_b; /* limit asked for by a file; 0: as the scenario says */
-    uint8_t reach; /* enum graph_reach; by its delay, unless the builder says scale-up */
+    int64_t loss_ppt; /* of a packet, in each direction, that a file asks for; beside [loss] */
+    uint8_t reach;    /* enum graph_reach; by its delay, unless the builder says scale-up */
 };
 
 struct graph {
@@ -48,6 +49,9 @@ struct graph {
      */
     uint32_t *first_port;
     uint32_t *port_list;
+    /* numbers that the file of another tool gives its nodes; NULL: it had none of its own */
+    uint32_t *node_of_id;
+    uint32_t n_ids;
     /* room, private to graph.c */
     uint32_t nodes_room, links_room;
 };

@@ -85,6 +85,7 @@ void schedule_clear(struct schedule *schedule)
         schedule->source->free(schedule->data);
     g_free(schedule->rank_host);
     g_clear_pointer(&schedule->groups, g_array_unref);
+    g_clear_pointer(&schedule->sayings, g_hash_table_unref);
     g_clear_pointer(&schedule->profiles, g_ptr_array_unref);
     *schedule = (struct schedule){0};
 }
@@ -113,6 +114,22 @@ void schedule_set_needed(struct schedule *schedule, uint64_t op, uint32_t n_need
 {
     assert(schedule->store && op < schedule->n_ops);
     g_array_index(schedule->store->ops, struct schedule_op, op).n_needed = n_needed;
+}
+
+void schedule_say(struct schedule *schedule, uint64_t op, const char *text)
+{
+    gint64 key = (gint64)op;
+
+    if (!schedule->sayings)
+        schedule->sayings = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    g_hash_table_replace(schedule->sayings, g_memdup2(&key, sizeof key), g_strdup(text));
+}
+
+const char *schedule_saying(const struct schedule *schedule, uint64_t op)
+{
+    gint64 key = (gint64)op;
+
+    return schedule->sayings ? g_hash_table_lookup(schedule->sayings, &key) : NULL;
 }
 
 void schedule_set_source(struct schedule *schedule, const struct schedule_source *source,

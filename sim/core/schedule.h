@@ -74,6 +74,7 @@ struct schedule {
     const struct schedule_source *source;
     void *data;
     struct schedule_store *store; /* private: stored operations and edges */
+    GHashTable *sayings;          /* operation -> char *; NULL: none. Looked up, never walked */
 };
 
 #define SCHEDULE_ERROR schedule_error_quark()
@@ -91,6 +92,13 @@ void schedule_add_edge(struct schedule *schedule, uint64_t from, uint64_t to,
 
 /* Sets what `op` needs, after its edges: for "first of several" and "k-th of several". */
 void schedule_set_needed(struct schedule *schedule, uint64_t op, uint32_t n_needed);
+
+/*
+ * What to tell the user if `op` never begins, where a file knows more than the graph does ("rank 0
+ * waits for 8 B from rank 3, tag 0: nobody sends it"). schedule_saying(): that, or NULL.
+ */
+void schedule_say(struct schedule *schedule, uint64_t op, const char *text);
+const char *schedule_saying(const struct schedule *schedule, uint64_t op);
 
 /* Computed form: takes `data`. */
 void schedule_set_source(struct schedule *schedule, const struct schedule_source *source,

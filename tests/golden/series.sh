@@ -59,6 +59,9 @@ sums() { # settings
         agree flow received delivered_bytes &&
         agree flow timeouts timeouts &&
         agree flow marked_packets marked_packets &&
+        agree plane goodput delivered_bytes &&
+        agree host goodput delivered_bytes &&
+        agree host retransmitted_packets retransmitted_packets &&
         agree port sent wire_bytes &&
         agree port marked_packets ports_marked_packets &&
         agree plane marked_packets ports_marked_packets || return 1
