@@ -149,6 +149,9 @@ static const struct choices roce[] = {
     {"transport.cc", {"fixed", "dcqcn", NULL}},
     {"transport.rto", {"50us", "500us", NULL}},
     {"transport.nak", {"once", "descent", NULL}},
+    {"transport.bond", {"off", "off", "on", NULL}},
+    {"transport.bond_delay", {"5us", NULL}},
+    {"transport.bond_timeouts", {"0", "1", NULL}},
     {"transport.ack_every", {"1", "4", NULL}},
 };
 static const struct choices workloads[] = {
