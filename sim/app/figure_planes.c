@@ -38,8 +38,14 @@ static struct panel *read_panel(const struct results_run *run, GError **error)
 {
     static const char *const wanted[] = {"plane goodput", "plane dropped_packets", NULL};
     g_autofree char *scenario = g_build_filename(run->folder, "scenario.ini", NULL);
-    struct panel *panel = g_new0(struct panel, 1);
+    g_autofree char *series = g_build_filename(run->folder, "series.csv", NULL);
+    struct panel *panel;
 
+    if (!g_file_test(series, G_FILE_TEST_IS_REGULAR)) {
+        figure_no_data(error, "no series.csv");
+        return NULL;
+    }
+    panel = g_new0(struct panel, 1);
     panel->label = g_strdup(run->label);
     panel->folder = g_strdup(run->folder);
     panel->settings = keyfile_read(scenario, error);

@@ -280,8 +280,8 @@ static void note_contest(GString *notes, const struct results *results,
         const char *metric, *text;
         bool is_time;
     } rows[] = {
-        {"goodput_fair", "all flows within 10 % of the fair share first after", true},
-        {"goodput_settled", "and for good after", true},
+        {"goodput_fair", "all flows within 10 % of the fair share, first after:", true},
+        {"goodput_settled", "the same, for good after:", true},
         {"jain_mean", "Jain's index, mean over the steps:", false},
     };
 

@@ -469,7 +469,7 @@ static void start_grid(GString *page, const struct lattice *lattice, uint32_t ro
     g_autoptr(GPtrArray) heads = g_ptr_array_new();
     guint n_axes = 0;
 
-    if (lattice->case_ >= 0)
+    if (*lattice_case(lattice, row))
         add_element(page, "h3", "", lattice_case(lattice, row));
     for (char **axis = axes; *axis; axis += 2)
         if (strcmp(axis[0], "case") != 0) {
