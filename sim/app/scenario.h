@@ -32,6 +32,7 @@ struct run_config {
     char *series;         /* of which objects */
     int64_t json_lines;   /* every table as lines of JSON too */
     int64_t fct;          /* whether fct.txt is written */
+    char *pcap;           /* links whose packets capture.pcap has; "": none */
 };
 extern const struct param scenario_run_params[];
 extern const struct backend_ops *const scenario_backends[]; /* in the order of run.backend */

@@ -42,6 +42,11 @@ const struct param scenario_run_params[] = {
           "Write every .csv as .jsonl too: a JSON object a row.", "our choice"),
     PARAM(BOOL, struct run_config, fct, "off", NULL, NULL, NULL,
           "Write fct.txt: the completion times of flows as HPCC's ns-3 does.", "our choice"),
+    PARAM(
+        TEXT, struct run_config, pcap, "", NULL, NULL, NULL,
+        "Write capture.pcap: the packets of these links, by commas, as their numbers or as faults "
+        "name links; of weft run.",
+        "our choice: none, the file is large"),
     PARAM_END,
 };
 
