@@ -89,7 +89,8 @@ static int64_t pcie_bps(const char *speed, const char *width)
         return 0;
     int64_t per_lane = (int64_t)(giga * 1000) * 1000000;
 
-    int64_t bps = giga < 8 ? per_lane * (int64_t)lanes / 10 * 8 : per_lane * (int64_t)lanes / 130 * 128;
+    int64_t bps =
+        giga < 8 ? per_lane * (int64_t)lanes / 10 * 8 : per_lane * (int64_t)lanes / 130 * 128;
 
     return bps / 1000000 * 1000000;
 }
