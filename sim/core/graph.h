@@ -38,7 +38,7 @@ struct graph_link {
     uint16_t plane;                       /* 0 .. n_planes-1 */
     int64_t queue_bytes_a, queue_bytes_b; /* limit asked for by a file; 0: as the scenario says */
     int64_t loss_ppt; /* of a packet, in each direction, that a file asks for; beside [loss] */
-    uint8_t reach; /* enum graph_reach; by its delay, unless the builder says scale-up */
+    uint8_t reach;    /* enum graph_reach; by its delay, unless the builder says scale-up */
 };
 
 struct graph {
