@@ -67,6 +67,7 @@ struct host_config {
     int64_t issue_time, notify_time, reduce_rate;
     int64_t receive_rate;   /* at which each NIC port takes in what arrives; 0: at once */
     int64_t receive_buffer; /* bytes that may wait there */
+    int64_t price;          /* of a host's hour, in 10^-12 of any currency */
 };
 
 struct model_config {

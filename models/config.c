@@ -158,6 +158,10 @@ static const struct param host_params[] = {
           "our choice: a host that keeps up"),
     PARAM(BYTES, struct host_config, receive_buffer, "1MiB", "0B", NULL, NULL,
           "Bytes that may wait in a NIC port to be taken in.", "our choice: as queue.limit"),
+    PARAM(RATIO, struct host_config, price, "0", "0", "1000000", NULL,
+          "Price of a host's hour in any currency; idle time of nodes that account for it costs so "
+          "much.",
+          "our choice: nobody's prices"),
     PARAM_END,
 };
 

@@ -71,6 +71,7 @@ void schedule_init(struct schedule *schedule, uint32_t n_ranks)
     g_array_set_clear_func(schedule->groups, group_clear);
     schedule->profiles = g_ptr_array_new_with_free_func(g_free);
     g_ptr_array_add(schedule->profiles, g_strdup(""));
+    schedule->gemms = g_array_new(FALSE, FALSE, sizeof(struct schedule_gemm));
 
     struct schedule_store *store = g_new0(struct schedule_store, 1);
     store->ops = g_array_new(FALSE, FALSE, sizeof(struct schedule_op));
@@ -86,6 +87,7 @@ void schedule_clear(struct schedule *schedule)
     g_free(schedule->rank_host);
     g_clear_pointer(&schedule->groups, g_array_unref);
     g_clear_pointer(&schedule->profiles, g_ptr_array_unref);
+    g_clear_pointer(&schedule->gemms, g_array_unref);
     *schedule = (struct schedule){0};
 }
 
@@ -94,6 +96,7 @@ uint64_t schedule_add_op(struct schedule *schedule, const struct schedule_op *op
     assert(schedule->store);
     if (op->group != SCHEDULE_NO_GROUP)
         schedule_group(schedule, op->group)->n_ops++;
+    schedule->elements |= op->element != SCHEDULE_NO_ELEMENT;
     g_array_append_val(schedule->store->ops, *op);
     return schedule->n_ops++;
 }
@@ -105,6 +108,7 @@ void schedule_add_edge(struct schedule *schedule, uint64_t from, uint64_t to,
 
     assert(schedule->store && from < schedule->n_ops && to < schedule->n_ops);
     g_array_append_val(schedule->store->edges, edge);
+    schedule->issue_edges |= when == SCHEDULE_AT_ISSUE;
     if (!optional)
         g_array_index(schedule->store->ops, struct schedule_op, to).n_needed++;
 }
@@ -128,7 +132,7 @@ void schedule_set_source(struct schedule *schedule, const struct schedule_source
 uint32_t schedule_add_group(struct schedule *schedule, const char *name, int64_t bytes,
                             uint32_t n_ranks, int64_t factor_n, int64_t factor_d)
 {
-    struct schedule_group group = {g_strdup(name), bytes, n_ranks, factor_n, factor_d, 0};
+    struct schedule_group group = {g_strdup(name), bytes, n_ranks, factor_n, factor_d, 0, 1};
 
     g_array_append_val(schedule->groups, group);
     return schedule->groups->len - 1;
@@ -150,6 +154,26 @@ uint32_t schedule_profile(struct schedule *schedule, const char *name)
     return schedule->profiles->len - 1;
 }
 
+uint32_t schedule_gemm(struct schedule *schedule, const struct schedule_gemm *gemm)
+{
+    for (uint32_t i = 0; i < schedule->gemms->len; i++)
+        if (memcmp(&g_array_index(schedule->gemms, struct schedule_gemm, i), gemm, sizeof *gemm) ==
+            0)
+            return i;
+    g_array_append_val(schedule->gemms, *gemm);
+    return schedule->gemms->len - 1;
+}
+
+const char *schedule_element_name(enum schedule_element element)
+{
+    static const char *const names[] = {
+        [SCHEDULE_NO_ELEMENT] = "",    [SCHEDULE_SEND] = "SEND",  [SCHEDULE_WRITE] = "WRITE",
+        [SCHEDULE_RECV] = "RECV",      [SCHEDULE_WAIT] = "WAIT",  [SCHEDULE_SET] = "SET",
+        [SCHEDULE_REDUCED] = "REDUCE", [SCHEDULE_COPIED] = "COPY"};
+
+    return names[element];
+}
+
 static gboolean check_op(const struct schedule *schedule, uint64_t index, GError **error)
 {
     struct schedule_op op;
@@ -164,6 +188,8 @@ static gboolean check_op(const struct schedule *schedule, uint64_t index, GError
         fault = "its size is not positive";
     else if (op.kind == SCHEDULE_MESSAGE && op.rank == op.peer)
         fault = "it sends to itself";
+    else if (op.kind == SCHEDULE_GEMM && op.peer >= schedule->gemms->len)
+        fault = "its matrices are not described";
     else if (op.duration_ps < 0 || op.start_ps < 0)
         fault = "a time is negative";
     if (!fault)
