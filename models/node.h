@@ -30,6 +30,7 @@ struct node {
     uint32_t host;
     struct ledger *ledger; /* NULL where no time is accounted */
     struct player *player;
+    struct node_task *tasks; /* open ones (models/node_task.h) */
 };
 
 struct node_ops {
@@ -56,7 +57,7 @@ struct node_ops {
 /* What was answered with NODE_LATER is so now; the player goes on with it in this instant. */
 void node_proceed(struct node *node, uint64_t index, enum node_stage stage);
 
-extern const struct node_ops node_plain;
+extern const struct node_ops node_plain, node_mtia300, node_gpu;
 extern const struct node_ops *const node_list[]; /* in the order of the choice host.node */
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/player.h"
 #include "models/host.h"
+#include "models/node_task.h"
 #include "sim/core/units.h"
 #include <string.h>
 
@@ -886,6 +887,7 @@ void player_clear(struct player *player)
         if (player->nodes[host]) {
             if (player->node_ops->close)
                 player->node_ops->close(player->nodes[host]);
+            node_task_clear(player->nodes[host]);
             g_free(player->nodes[host]);
         }
     g_free(player->nodes);

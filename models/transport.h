@@ -84,7 +84,7 @@ struct connection {
     const void *config;
     struct engine *engine;
     struct host *src, *dst;
-    uint64_t key;    /* of its random streams: from (src, dst, profile), not from when it opened */
+    uint64_t key; /* of its random streams: from (src, dst, profile), not from when it opened */
     /* NIC port pairs usable; number k here is NIC first_nic + k of src and of dst */
     uint32_t first_nic, n_nics;
     const char *profile;
