@@ -20,7 +20,9 @@
 
 struct node_ops;
 
-enum node_stage { NODE_ISSUED, NODE_DONE }; /* done: performed, or told of */
+/* posted: what follows a message in its lane may go on, it is on its way to the transport;
+ * done: performed, or told of */
+enum node_stage { NODE_POSTED, NODE_ISSUED, NODE_DONE };
 
 struct node {
     const struct node_ops *ops;
@@ -37,6 +39,7 @@ struct node_ops {
     const char *name, *summary, *source;
     size_t size;   /* of the struct that begins with struct node; zeroed by the player */
     bool accounts; /* says to the ledger what it is busy with */
+    bool posts;    /* tells of NODE_POSTED before NODE_ISSUED; otherwise the two are one */
     /* Both may be NULL. */
     void (*open)(struct node *node);
     void (*close)(struct node *node);
@@ -54,7 +57,10 @@ struct node_ops {
     void (*report)(const struct node *node, int64_t *totals);
 };
 
-/* What was answered with NODE_LATER is so now; the player goes on with it in this instant. */
+/*
+ * What was answered with NODE_LATER is so now; the player goes on with it in this instant.
+ * NODE_POSTED comes in between.
+ */
 void node_proceed(struct node *node, uint64_t index, enum node_stage stage);
 
 extern const struct node_ops node_plain, node_mtia300, node_gpu;

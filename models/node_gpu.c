@@ -114,6 +114,7 @@ static void copied(struct node_task *task)
 {
     struct gpu *gpu = gpu_of(task);
 
+    node_proceed(task->node, task->index, NODE_POSTED);
     if (!to_other_node(gpu, &task->op)) {
         at_port(task);
         return;
@@ -418,6 +419,7 @@ const struct node_ops node_gpu = {
     .source = "SOURCES.md 6 and 2.4; NCCL's structure",
     .size = sizeof(struct gpu),
     .accounts = true,
+    .posts = true,
     .open = gpu_open,
     .issue = issue,
     .perform = perform,

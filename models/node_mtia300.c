@@ -148,6 +148,18 @@ static void fetch_request(struct node_task *task)
     node_task_at(task, hbm_stream(mtia, REQUEST_BYTES, 0) + mtia->config->fetch_time, read_data);
 }
 
+/* The controller is done with it; the request goes on. */
+static void request_posted(struct node_task *task)
+{
+    struct mtia300 *mtia = mtia_of(task);
+
+    node_proceed(task->node, task->index, NODE_POSTED);
+    if (mtia->config->start == START_EXPRESS)
+        read_data(task);
+    else
+        fetch_request(task);
+}
+
 /* A PE's time for posting is lost to what it computes. */
 static void post_by_pe(struct mtia300 *mtia)
 {
@@ -166,14 +178,15 @@ static int64_t issue(struct node *node, uint64_t index, const struct schedule_op
 
     mtia->n_elements[op->element]++;
     enter(mtia, LEDGER_COLLECTIVE);
-    if (by_pe(mtia, op)) {
+    if (by_pe(mtia, op)) { /* others post what follows at the same time */
         post_by_pe(mtia);
+        node_proceed(node, index, NODE_POSTED);
         node_task_at(task, now_ps + config->pe_post_time, read_data);
     } else if (config->start == START_HOST) {
-        node_task_at(task, server_take(&mtia->host, now_ps, config->host_post_time), fetch_request);
+        node_task_at(task, server_take(&mtia->host, now_ps, config->host_post_time),
+                     request_posted);
     } else {
-        node_task_at(task, server_take(controller, now_ps, config->element_time),
-                     config->start == START_EXPRESS ? read_data : fetch_request);
+        node_task_at(task, server_take(controller, now_ps, config->element_time), request_posted);
     }
     return NODE_LATER;
 }
@@ -255,20 +268,23 @@ static void reduce(struct node_task *task)
                  reduced);
 }
 
+/* Of one's own flags the host and the PEs know without being told. */
 static void start_element(struct mtia300 *mtia, struct node_task *task)
 {
     const struct mtia300_config *config = mtia->config;
     struct server *controller = &mtia->controllers[engine_of_element(mtia, task->op.engine)];
-    bool waits = task->op.element == SCHEDULE_WAIT || task->op.element == SCHEDULE_RECV;
+    bool is_remote = task->op.peer != task->op.rank;
 
     mtia->n_elements[task->op.element]++;
     enter(mtia, LEDGER_COLLECTIVE);
-    if (task->op.kind == SCHEDULE_REDUCE)
+    if (task->op.kind == SCHEDULE_REDUCE && config->start == START_PE_DIRECT)
+        reduce(task);
+    else if (task->op.kind == SCHEDULE_REDUCE)
         node_task_at(task, server_take(controller, now_of(mtia), config->element_time), reduce);
-    else if (waits && config->start == START_HOST)
-        node_task_at(task, now_of(mtia) + config->event_time, collective_done);
-    else if (waits && config->start == START_PE_DIRECT)
-        node_task_at(task, now_of(mtia) + config->pe_poll_time, collective_done);
+    else if (config->start == START_HOST)
+        node_task_at(task, now_of(mtia) + (is_remote ? config->event_time : 0), collective_done);
+    else if (config->start == START_PE_DIRECT)
+        node_task_at(task, now_of(mtia) + (is_remote ? config->pe_poll_time : 0), collective_done);
     else
         node_task_at(task, server_take(controller, now_of(mtia), config->element_time),
                      collective_done);
@@ -454,6 +470,7 @@ const struct node_ops node_mtia300 = {
     .source = "MTIA 300, ISCA 2026; HCCL, arXiv 2608.00358",
     .size = sizeof(struct mtia300),
     .accounts = true,
+    .posts = true,
     .open = mtia300_open,
     .close = mtia300_close,
     .issue = issue,

@@ -7,7 +7,7 @@
 
 #define WAITS_LISTED 1000
 
-enum stage { STAGE_READY, STAGE_ISSUE, STAGE_COMPLETE, STAGE_SENDER_DONE };
+enum stage { STAGE_READY, STAGE_ISSUE, STAGE_COMPLETE, STAGE_SENDER_DONE, STAGE_POSTED };
 
 struct step {
     uint64_t op;
@@ -98,8 +98,13 @@ static void after_node(struct player *player, uint64_t op, enum stage stage, int
 
 void node_proceed(struct node *node, uint64_t index, enum node_stage stage)
 {
-    node->player->n_open_tasks--;
-    push(node->player, index, stage == NODE_ISSUED ? STAGE_ISSUE : STAGE_COMPLETE);
+    static const enum stage stages[] = {[NODE_POSTED] = STAGE_POSTED,
+                                        [NODE_ISSUED] = STAGE_ISSUE,
+                                        [NODE_DONE] = STAGE_COMPLETE};
+
+    if (stage != NODE_POSTED)
+        node->player->n_open_tasks--;
+    push(node->player, index, stages[stage]);
 }
 
 static bool mark_started(struct player *player, uint64_t op)
@@ -520,8 +525,11 @@ static void take_step(struct player *player, struct step step)
         break;
     case STAGE_ISSUE:
         post(player, step.op, &op);
-        if (player->run->schedule->issue_edges)
+        if (player->run->schedule->issue_edges && !player->node_ops->posts)
             fire_edges(player, step.op, SCHEDULE_AT_ISSUE);
+        break;
+    case STAGE_POSTED:
+        fire_edges(player, step.op, SCHEDULE_AT_ISSUE);
         break;
     case STAGE_COMPLETE:
         complete(player, step.op, &op);
@@ -793,7 +801,9 @@ static void report_groups(struct player *player)
                                     done ? player->groups[i].end_ps : SINK_NEVER,
                                     group->n_ops,
                                     player->groups[i].n_done,
-                                    group->n_calls};
+                                    group->n_calls,
+                                    group->element_bytes,
+                                    group->root};
 
         if (player->sink->ops->group)
             player->sink->ops->group(player->sink->data, &record);

@@ -6,7 +6,7 @@
 
 extern const struct workload_ops workload_list_csv, workload_permutation, workload_incast,
     workload_pairs, workload_allreduce, workload_reducescatter, workload_allgather,
-    workload_alltoall, workload_htsim, workload_poisson;
+    workload_alltoall, workload_htsim, workload_poisson, workload_collective;
 
 const struct workload_ops *const workload_list[] = {&workload_list_csv,
                                                     &workload_permutation,
@@ -18,6 +18,7 @@ const struct workload_ops *const workload_list[] = {&workload_list_csv,
                                                     &workload_alltoall,
                                                     &workload_htsim,
                                                     &workload_poisson,
+                                                    &workload_collective,
                                                     NULL};
 
 const struct workload_ops *workload_find(const char *name)

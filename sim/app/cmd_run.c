@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#define WAITS_PRINTED    10
-#define NOTES_PRINTED    20
-#define LEAST_HOPS_TIMED 100000 /* below, the cost of a hop is the cost of starting */
+#define WAITS_PRINTED       10
+#define NOTES_PRINTED       20
+#define COLLECTIVES_PRINTED 64
+#define LEAST_HOPS_TIMED    100000 /* below, the cost of a hop is the cost of starting */
 
 struct run {
     const struct command_line *line;
@@ -60,13 +61,45 @@ static void print_head(const struct run *run)
     printf("; seed %" G_GINT64_FORMAT "\n", scenario->run.seed);
 }
 
+/* The table of nccl-tests (out-of-place part): for calls that have a row in it. */
+static void print_collectives(const struct summary *summary)
+{
+    guint n = 0;
+
+    for (guint i = 0; i < summary->groups->len; i++) {
+        const struct sink_group *group = &g_array_index(summary->groups, struct sink_group, i);
+
+        if (group->element_bytes == 0 || n++ == COLLECTIVES_PRINTED)
+            continue;
+        if (n == 1)
+            printf("# %-13s %12s %12s %8s %6s %5s %10s %8s %8s\n#%15s %12s %12s %8s %6s %5s %10s "
+                   "%8s %8s\n",
+                   "collective", "size", "count", "type", "redop", "root", "time", "algbw", "busbw",
+                   "", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)");
+        printf("%-15s %12" G_GINT64_FORMAT " %12" G_GINT64_FORMAT " %8s %6s %5d ", group->name,
+               group->bytes, summary_count(group), summary_type(group), summary_redop(group),
+               group->root);
+        if (group->end_ps < 0)
+            printf(" UNFINISHED\n");
+        else
+            printf("%11.2f %8.2f %8.2f\n", summary_call_us(group), summary_algbw_bps(group) / 8e9,
+                   summary_busbw_bps(group) / 8e9);
+    }
+    if (n > COLLECTIVES_PRINTED)
+        printf("            %u more rows are in collectives.csv\n", n - COLLECTIVES_PRINTED);
+}
+
 static void print_groups(const struct summary *summary)
 {
+    guint n = 0;
+
     for (guint i = 0; i < summary->groups->len; i++) {
         const struct sink_group *group = &g_array_index(summary->groups, struct sink_group, i);
         g_autofree char *bytes = units_display(UNITS_BYTES, (double)group->bytes);
 
-        if (i == NOTES_PRINTED) {
+        if (group->element_bytes > 0)
+            continue;
+        if (n++ == NOTES_PRINTED) {
             printf("            %u more groups are in summary.csv\n", summary->groups->len - i);
             break;
         }
@@ -132,6 +165,7 @@ static void print_table(const struct run *run)
     print_head(run);
     print_flows(summary);
     print_groups(summary);
+    print_collectives(summary);
     print_counts(summary);
     print_quantity("simulated   ", UNITS_TIME, (double)run->result.end_ps);
     printf(" in %.2f s: %" G_GUINT64_FORMAT " packet-hops", run->facts.wall_s, run->result.n_hops);

@@ -188,12 +188,42 @@ double summary_algbw_bps(const struct sink_group *group)
 
     if (group->end_ps < 0 || time_ps <= 0)
         return 0;
-    return (double)group->bytes * 8e12 / (double)time_ps;
+    return (double)group->bytes * (double)group->n_calls * 8e12 / (double)time_ps;
 }
 
 double summary_busbw_bps(const struct sink_group *group)
 {
     return summary_algbw_bps(group) * (double)group->factor_n / (double)group->factor_d;
+}
+
+/* Of a rank's share where nccl-tests mean that: all but all-reduce and broadcast. */
+int64_t summary_count(const struct sink_group *group)
+{
+    bool whole = g_str_equal(group->name, "allreduce") || g_str_equal(group->name, "broadcast");
+
+    return group->bytes / (int64_t)group->element_bytes / (whole ? 1 : (int64_t)group->n_ranks);
+}
+
+const char *summary_type(const struct sink_group *group)
+{
+    return group->element_bytes == 1   ? "int8"
+           : group->element_bytes == 2 ? "half"
+           : group->element_bytes == 4 ? "float"
+                                       : "double";
+}
+
+const char *summary_redop(const struct sink_group *group)
+{
+    return g_str_has_prefix(group->name, "all") && !g_str_equal(group->name, "allreduce") ? "none"
+           : g_str_equal(group->name, "broadcast")                                        ? "none"
+                                                                                          : "sum";
+}
+
+double summary_call_us(const struct sink_group *group)
+{
+    if (group->end_ps < 0)
+        return (double)NAN;
+    return (double)(group->end_ps - group->start_ps) / 1e6 / (double)group->n_calls;
 }
 
 static int by_size(const void *a, const void *b)
@@ -260,6 +290,11 @@ static void add_group(struct summary *summary, GArray *rows, guint index)
 
     add_whole(rows, bytes, "bytes", group->bytes);
     add_time(rows, time, group->end_ps < 0 ? SINK_NEVER : group->end_ps - group->start_ps);
+    if (group->n_calls > 1) {
+        g_autofree char *calls = group_metric(summary, index, "calls");
+
+        add_whole(rows, calls, "calls", group->n_calls);
+    }
     add_double(rows, algbw, "bit/s", summary_algbw_bps(group));
     if (group->factor_n > 0)
         add_double(rows, busbw, "bit/s", summary_busbw_bps(group));

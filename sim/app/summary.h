@@ -68,4 +68,10 @@ int64_t summary_slowdown_ppm(const struct sink_flow *flow);
 double summary_algbw_bps(const struct sink_group *group);
 double summary_busbw_bps(const struct sink_group *group);
 
+/* What nccl-tests print of a call: values ("count"), their type, operation; microseconds a call. */
+int64_t summary_count(const struct sink_group *group);
+const char *summary_type(const struct sink_group *group);
+const char *summary_redop(const struct sink_group *group);
+double summary_call_us(const struct sink_group *group);
+
 #endif

@@ -132,7 +132,7 @@ void schedule_set_source(struct schedule *schedule, const struct schedule_source
 uint32_t schedule_add_group(struct schedule *schedule, const char *name, int64_t bytes,
                             uint32_t n_ranks, int64_t factor_n, int64_t factor_d)
 {
-    struct schedule_group group = {g_strdup(name), bytes, n_ranks, factor_n, factor_d, 0, 1};
+    struct schedule_group group = {g_strdup(name), bytes, n_ranks, factor_n, factor_d, 0, 1, 0, -1};
 
     g_array_append_val(schedule->groups, group);
     return schedule->groups->len - 1;

@@ -101,7 +101,10 @@ struct schedule_group {
     uint32_t n_ranks;
     int64_t factor_n, factor_d; /* 0 / 1 where busbw has no meaning */
     uint64_t n_ops;   /* operations that belong to it; all must end for the group to end */
-    uint32_t n_calls; /* calls of `bytes` each, one after the other; 1 unless set */
+    /* set after adding, where they mean something: */
+    uint32_t n_calls;       /* calls of `bytes` each, one after the other; 1 */
+    uint32_t element_bytes; /* of a value, for a row as nccl-tests print it; 0: no such row */
+    int32_t root;           /* -1: none */
 };
 
 struct schedule {
