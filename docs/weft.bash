@@ -78,7 +78,7 @@ _weft() {
             return 0
         fi
         case $command in
-        run | check | compare)
+        run | check | graph | compare)
             mapfile -t COMPREPLY < <(compgen -W "$(_weft_names scenarios)" -f -- "$cur")
             ;;
         list)

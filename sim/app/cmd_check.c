@@ -212,7 +212,7 @@ int command_check(int argc, char **argv)
     if (command_parse(&line, argc, arguments, "[SCENARIO] - say what a scenario means, run nothing",
                       "Prints hosts, planes, tiers, oversubscription, bytes by tier, unloaded "
                       "round trip, bandwidth-delay\nproduct, what a run will need, and warnings.",
-                      false, &error))
+                      COMMAND_LOOKS, &error))
         scenario = command_scenario(&line, &error);
     if (scenario) {
         if (experiment_init(&experiment, scenario, &error)) {

@@ -245,7 +245,7 @@ int command_fluid(int argc, char **argv)
     if (command_parse(&line, argc, argv, "[SCENARIO] - DCQCN's fluid model behind a packet run",
                       "For RoCEv2 with cc = dcqcn, all into one host, RED, run.end up to 1 s. "
                       "Writes fluid.csv, packets.csv,\npoints.csv and draws dcqcn-fluid.png.",
-                      true, &error))
+                      COMMAND_WRITES, &error))
         scenario = command_scenario(&line, &error);
     if (scenario) {
         job.folder =

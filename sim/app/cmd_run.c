@@ -280,7 +280,7 @@ int command_run(int argc, char **argv)
                       "Writes flows.csv, ports.csv, summary.csv, scenario.ini and run.json. Ends "
                       "with 0, with 1 when it was\nstopped, 2 when something was wrong before the "
                       "run, 3 when a flow did not finish or failed.",
-                      true, &error))
+                      COMMAND_WRITES, &error))
         scenario = command_scenario(&line, &error);
     if (scenario) {
         run.folder = line.out ? g_strdup(line.out) : default_folder(scenario);

@@ -5,7 +5,8 @@
 
 G_DEFINE_QUARK(weft - command, command_error)
 
-static void add_entries(GOptionContext *context, struct command_line *line, bool writes)
+static void add_entries(GOptionContext *context, struct command_line *line,
+                        enum command_purpose purpose)
 {
     const GOptionEntry common[] = {
         {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &line->sets,
@@ -26,19 +27,24 @@ static void add_entries(GOptionContext *context, struct command_line *line, bool
     const GOptionEntry look[] = {{"paths", 0, 0, G_OPTION_ARG_STRING, &line->paths,
                                   "List all shortest paths between two hosts instead", "A B"},
                                  G_OPTION_ENTRY_NULL};
+    const GOptionEntry draw[] = {
+        {"dot", 0, 0, G_OPTION_ARG_NONE, &line->dot, "Print it for Graphviz (dot)", NULL},
+        G_OPTION_ENTRY_NULL};
+    const GOptionEntry *const particular[] = {
+        [COMMAND_LOOKS] = look, [COMMAND_WRITES] = output, [COMMAND_DRAWS] = draw};
 
     g_option_context_add_main_entries(context, common, NULL);
-    g_option_context_add_main_entries(context, writes ? output : look, NULL);
+    g_option_context_add_main_entries(context, particular[purpose], NULL);
 }
 
 gboolean command_parse(struct command_line *line, int argc, char **argv, const char *text,
-                       const char *summary, bool writes, GError **error)
+                       const char *summary, enum command_purpose purpose, GError **error)
 {
     g_autoptr(GOptionContext) context = g_option_context_new(text);
 
     *line = (struct command_line){0};
     g_option_context_set_summary(context, summary);
-    add_entries(context, line, writes);
+    add_entries(context, line, purpose);
     if (!g_option_context_parse(context, &argc, &argv, error))
         return FALSE;
     if (line->files && line->files[0] && line->files[1]) {

@@ -15,16 +15,18 @@ GQuark command_error_quark(void);
 struct command_line {
     char **sets, **files; /* --set; what is no option */
     char *seed, *topology, *workload, *out, *paths;
-    gboolean quiet;
+    gboolean quiet, dot;
 };
+
+enum command_purpose { COMMAND_LOOKS, COMMAND_WRITES, COMMAND_DRAWS };
 
 /*
  * Parses `argv` (argv[0] is the command's name). `text` is the line for --help and `summary` what
- * stands below it. A command that writes results takes --out and --quiet as well, one that does not
- * takes --paths.
+ * stands below it. A command that writes results takes --out and --quiet as well, one that looks at
+ * a scenario --paths, one that draws it --dot.
  */
 gboolean command_parse(struct command_line *line, int argc, char **argv, const char *text,
-                       const char *summary, bool writes, GError **error);
+                       const char *summary, enum command_purpose purpose, GError **error);
 void command_clear(struct command_line *line);
 
 /* The scenario that the line asks for, resolved; NULL with an error. scenario_free(). */

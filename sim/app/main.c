@@ -16,6 +16,7 @@ static const struct command commands[] = {
     {"compare", "play a comparison: cases x variants x values x seeds", command_compare},
     {"run", "play one scenario", command_run},
     {"check", "build a scenario and say what was understood; run nothing", command_check},
+    {"graph", "print the operations of a scenario, and what waits for what", command_graph},
     {"list", "names: transports, topologies, workloads, ready scenarios, ...", command_list},
     {"params", "parameters with unit, default, range, meaning and source", command_params},
     {"fluid", "DCQCN's fluid model behind a packet run of the same scenario", command_fluid},
