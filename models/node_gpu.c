@@ -133,7 +133,8 @@ static int64_t issue(struct node *node, uint64_t index, const struct schedule_op
     enter(gpu, LEDGER_COLLECTIVE);
     /* read once; staged: read, written, and read again by the NIC */
     node_task_at(node_task_new(node, index, op),
-                 MAX(copy(gpu, bytes), hbm_traffic(gpu, staged ? 3 * bytes : bytes)), copied);
+                 server_later(copy(gpu, bytes), hbm_traffic(gpu, staged ? 3 * bytes : bytes)),
+                 copied);
     return NODE_LATER;
 }
 
@@ -160,9 +161,9 @@ static void in_memory(struct node_task *task)
         return;
     }
     enter(gpu, LEDGER_HOST);
-    at_ps = MAX(server_take(&gpu->proxy, now_of(gpu), gpu->config->proxy_poll_time),
-                hbm_traffic(gpu, staged ? 3 * task->op.bytes : task->op.bytes));
-    node_task_at(task, staged ? MAX(at_ps, copy(gpu, task->op.bytes)) : at_ps, polled);
+    at_ps = server_later(server_take(&gpu->proxy, now_of(gpu), gpu->config->proxy_poll_time),
+                         hbm_traffic(gpu, staged ? 3 * task->op.bytes : task->op.bytes));
+    node_task_at(task, staged ? server_later(at_ps, copy(gpu, task->op.bytes)) : at_ps, polled);
 }
 
 static int64_t notify(struct node *node, uint64_t index, const struct schedule_op *op)
@@ -201,9 +202,9 @@ static void start_element(struct gpu *gpu, struct node_task *task)
     gpu->n_elements[task->op.element]++;
     enter(gpu, LEDGER_COLLECTIVE);
     if (task->op.kind == SCHEDULE_REDUCE)
-        at_ps =
-            MAX(at_ps, hbm_traffic(gpu, task->op.element == SCHEDULE_COPIED ? 2 * task->op.bytes
-                                                                            : 3 * task->op.bytes));
+        at_ps = server_later(at_ps, hbm_traffic(gpu, task->op.element == SCHEDULE_COPIED
+                                                         ? 2 * task->op.bytes
+                                                         : 3 * task->op.bytes));
     node_task_at(task, at_ps, element_done);
 }
 
@@ -320,7 +321,7 @@ static void run_wave(struct node_task *task)
     gpu->n_waves++;
     task->n_left -= (uint32_t)gpu->n_wave;
     fetched_ps = hbm_traffic(gpu, gemm_bytes(gemm) * gpu->n_wave / n_tiles(gpu, gemm));
-    node_task_at(task, MAX(now_of(gpu) + tile_ps, fetched_ps),
+    node_task_at(task, server_later(now_of(gpu) + tile_ps, fetched_ps),
                  task->n_left > 0 ? wave_done : kernel_done);
     grant(gpu); /* what a part of a wave leaves free */
 }

@@ -263,8 +263,8 @@ static void reduce(struct node_task *task)
 
     mtia->n_reducing++;
     node_task_at(task,
-                 MAX(server_take(reducer, now_of(mtia), time_ps),
-                     hbm_traffic(mtia, n_reads * task->op.bytes, task->op.bytes)),
+                 server_later(server_take(reducer, now_of(mtia), time_ps),
+                              hbm_traffic(mtia, n_reads * task->op.bytes, task->op.bytes)),
                  reduced);
 }
 
@@ -376,7 +376,7 @@ static void run_slice(struct node_task *task)
     compute_ps = compute_ps * (slice + 1) / GEMM_SLICES - compute_ps * slice / GEMM_SLICES;
     fetched_ps = server_take(&mtia->hbm, now_of(mtia),
                              units_transmission_ps(bytes / GEMM_SLICES, mtia->config->hbm_rate));
-    node_task_at(task, MAX(server_take(&mtia->pes, now_of(mtia), compute_ps), fetched_ps),
+    node_task_at(task, server_later(server_take(&mtia->pes, now_of(mtia), compute_ps), fetched_ps),
                  task->n_left > 0 ? run_slice : kernel_done);
 }
 

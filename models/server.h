@@ -23,4 +23,10 @@ static inline int64_t server_take(struct server *server, int64_t now_ps, int64_t
     return server->free_ps;
 }
 
+/* The later of two instants. A macro would take a server twice. */
+static inline int64_t server_later(int64_t a_ps, int64_t b_ps)
+{
+    return a_ps > b_ps ? a_ps : b_ps;
+}
+
 #endif

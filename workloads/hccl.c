@@ -61,6 +61,9 @@ gboolean hccl_layout_init(struct hccl_layout *layout, const struct graph *graph,
         layout->first_out = layout->n_out = 0;
         return TRUE;
     }
+    layout->alike = layout->n_out > 0 &&
+                    graph->links[graph_port(graph, hosts[0], 0) / 2].rate_bps ==
+                        graph->links[graph_port(graph, hosts[0], layout->n_up) / 2].rate_bps;
     layout->n_domain = domain_length(graph, hosts, n, 0);
     for (uint32_t i = 0; i < n; i += domain_length(graph, hosts, n, i))
         layout->even &= domain_length(graph, hosts, n, i) == layout->n_domain;
@@ -87,7 +90,7 @@ uint8_t hccl_nic(const struct hccl_graph *graph, uint32_t p, uint32_t q, uint32_
 
     if (!same_domain(layout, p, q) || networks == HCCL_SCALE_OUT)
         return (uint8_t)(layout->first_out + index % layout->n_out);
-    if (networks == HCCL_SCALE_UP || layout->n_out == 0)
+    if (networks == HCCL_SCALE_UP || !layout->alike)
         return (uint8_t)(layout->first_up + index % layout->n_up);
     return (uint8_t)(layout->first_up + index % (layout->n_up + layout->n_out));
 }
@@ -106,7 +109,8 @@ void hccl_segment(int64_t bytes, uint64_t n, uint64_t k, int64_t *offset, int64_
 static uint32_t n_ways_of(const struct hccl_graph *graph)
 {
     const struct hccl_layout *layout = &graph->layout;
-    bool both = graph->call.networks == HCCL_BOTH && layout->n_domain == layout->n_ranks;
+    bool both =
+        graph->call.networks == HCCL_BOTH && layout->alike && layout->n_domain == layout->n_ranks;
 
     return graph->call.networks == HCCL_SCALE_OUT ? layout->n_out
            : both                                 ? layout->n_up + layout->n_out

@@ -43,6 +43,7 @@ struct hccl_layout {
     bool even;                  /* all domains have n_domain ranks */
     uint32_t first_up, n_up;    /* NIC ports of the scale-up network */
     uint32_t first_out, n_out;  /* and of the scale-out network */
+    bool alike;                 /* ports of the two are equally fast: neighbours may use both */
 };
 
 /*

@@ -22,7 +22,9 @@ struct hccl_config { /* the user's; first member of a workload's configuration, 
                "racks; ring otherwise.",                                                           \
                "our choice: the real table is unpublished (SOURCES.md 2.4)"),                      \
         HCCL_PARAM(CHOICE, struct_, networks, "both", NULL, NULL, HCCL_NETWORKS,                   \
-                   "Which networks ranks of one rack use with each other.",                        \
+                   "Which networks ranks of one rack use with each other; both: the scale-out "    \
+                   "ports, too, "                                                                  \
+                   "if they are as fast as the others.",                                           \
                    "SOURCES.md 2.4: 940 GB/s is with both"),                                       \
         HCCL_PARAM(BYTES, struct_, chunk, "512KiB", "1B", NULL, NULL,                              \
                    "Bytes of a message at most; what follows one another as in a pipeline.",       \

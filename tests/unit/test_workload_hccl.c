@@ -31,7 +31,8 @@ static struct hccl_layout rack(uint32_t n, uint32_t n_domain, uint32_t n_up, uin
                                 .even = true,
                                 .n_up = n_up,
                                 .first_out = n_up,
-                                .n_out = n_out};
+                                .n_out = n_out,
+                                .alike = n_out > 0};
 }
 
 static struct hccl_call call_of(enum hccl_kind kind, enum hccl_algorithm algorithm, int64_t bytes)
