@@ -26,14 +26,15 @@ struct hccl_config { /* the user's; first member of a workload's configuration, 
                    "ports, too, "                                                                  \
                    "if they are as fast as the others.",                                           \
                    "SOURCES.md 2.4: 940 GB/s is with both"),                                       \
-        HCCL_PARAM(BYTES, struct_, chunk, "512KiB", "1B", NULL, NULL,                              \
+        HCCL_PARAM(BYTES, struct_, chunk, "128KiB", "1B", NULL, NULL,                              \
                    "Bytes of a message at most; what follows one another as in a pipeline.",       \
-                   "SOURCES.md 2.6, guess"),                                                       \
+                   "our choice; SOURCES.md 2.6 guesses 512 KB, one chunk a NIC up to 64 MiB"),     \
         HCCL_PARAM(BYTES, struct_, slice, "16KiB", "1B", NULL, NULL,                               \
                    "A segment is spread over NIC ports by so many bytes at least.",                \
                    "our choice: four packets"),                                                    \
-        HCCL_PARAM(BYTES, struct_, direct_limit, "1MiB", "0B", NULL, NULL,                         \
-                   "algorithm = auto: direct exchange up to this size S.", "our choice"),          \
+        HCCL_PARAM(BYTES, struct_, direct_limit, "16MiB", "0B", NULL, NULL,                        \
+                   "algorithm = auto: direct exchange up to this size S.",                         \
+                   "our choice: there it is faster than a ring in a rack"),                        \
         HCCL_PARAM(NUMBER, struct_, engines, "16", "1", "256", NULL,                               \
                    "Message engines over which lanes are spread.", "SOURCES.md 2.2"),              \
         HCCL_PARAM(BOOL, struct_, ready, "on", NULL, NULL, NULL,                                   \

@@ -103,13 +103,17 @@ static void print_groups(const struct summary *summary)
             printf("            %u more groups are in summary.csv\n", summary->groups->len - i);
             break;
         }
-        printf("%-11s %s over %u ranks", group->name, bytes, group->n_ranks);
+        printf("%-11s %s%s%u ranks", group->name, group->bytes > 0 ? bytes : "",
+               group->bytes > 0 ? " over " : "", group->n_ranks);
         if (group->end_ps < 0) {
             printf(": UNFINISHED\n");
             continue;
         }
         print_quantity(": ", UNITS_TIME, (double)(group->end_ps - group->start_ps));
-        print_quantity(", algbw ", UNITS_RATE, summary_algbw_bps(group));
+        if (group->n_calls > 1)
+            printf(", %u times", group->n_calls);
+        if (group->bytes > 0)
+            print_quantity(", algbw ", UNITS_RATE, summary_algbw_bps(group));
         if (group->factor_n > 0)
             print_quantity(", busbw ", UNITS_RATE, summary_busbw_bps(group));
         printf("\n");
