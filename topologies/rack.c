@@ -2,18 +2,27 @@
 /*
  * Racks of accelerators with two networks. The scale-up network joins the accelerators of one rack:
  * `up_planes` single switches, `up_nics` ports of each accelerator on every one. The scale-out
- * network joins all: `out_planes` planes with `out_nics` ports each, a leaf a rack and, where there
- * are several racks, `out_spines` spines above them. An MTIA 300 rack has 16 accelerators and 5 or
- * 6 network blades, each with two 800G ports of every accelerator (8 + 2: four blades of scale-up
- * and one of scale-out); a server of GPUs is a rack of 8 with one fast port into its own switch and
- * one NIC each.
+ * network joins all: `out_planes` planes with `out_nics` ports each. An MTIA 300 rack has 16
+ * accelerators and 5 or 6 network blades, each with two 800G ports of every accelerator (8 + 2:
+ * four blades of scale-up and one of scale-out); a server of GPUs is a rack of 8 with one fast port
+ * into its own switch and one NIC each.
+ *
+ * The scale-out network is one of two:
+ *   scheduled  credits from the egress, cells sprayed over the fabric, in order at the end. To its
+ *              ports such a fabric is one switch without inner bottlenecks, whose packets wait for
+ *              a credit first; that is what is built: one switch a plane, latency `out_latency`
+ * (three times that if there are several racks: leaf, spine, leaf) + `credit_time`. A stream asks
+ * for credits ahead of time, so only its first packet is late by the credit's round trip, which the
+ * constant latency does as well. clos       a leaf a rack and `out_spines` spines: paths by ECMP,
+ * as any Ethernet.
  *
  * `fungible = on` gives the ports of the scale-out network to a second scale-up network: its planes
  * join the racks' accelerators as the first one's do, and nothing joins the racks.
  *
  * Planes of scale-up come first, so NIC ports do, too. graph.n_scale_up_planes says how many.
- * Leaves out cables of unequal length, second tiers of scale-out, blades that fail.
- * Source: SOURCES.md 2.3.
+ * Leaves out, of a scheduled fabric, its request and grant messages, their pace and cells, and a
+ * fabric that has lost links; cables of unequal length, second tiers of scale-out, blades that
+ * fail. Source: SOURCES.md 2.3.
  */
 #include "sim/core/units.h"
 #include "topologies/topology.h"
@@ -23,9 +32,12 @@ struct rack_config {
     int64_t racks, accelerators;
     int64_t up_planes, up_nics, up_rate, up_delay, up_latency;
     int64_t out_planes, out_nics, out_rate, out_delay, out_latency;
+    int64_t out_fabric, credit_time;
     int64_t out_spines, spine_rate, spine_delay;
     int64_t fungible;
 };
+
+enum fabric { FABRIC_SCHEDULED, FABRIC_CLOS };
 
 static const struct param params[] = {
     PARAM(NUMBER, struct rack_config, racks, "1", "1", "65536", NULL,
@@ -54,8 +66,14 @@ static const struct param params[] = {
           "Delay of its cable to the rack's own scale-out switch.", "our choice: 1 m of copper"),
     PARAM(TIME, struct rack_config, out_latency, "600ns", "0ns", "1s", NULL,
           "Latency of a scale-out switch.", "SOURCES.md 5: Tomahawk 5, secondary source"),
+    PARAM(
+        CHOICE, struct rack_config, out_fabric, "scheduled", NULL, NULL, "scheduled|clos",
+        "Scale-out: a scheduled fabric (credits, spray, in order), or leaves and spines with ECMP.",
+        "SOURCES.md 2.3: MTIA 300's is scheduled"),
+    PARAM(TIME, struct rack_config, credit_time, "2us", "0us", "1s", NULL,
+          "scheduled: a credit's round trip.", "SOURCES.md 2.6, guess"),
     PARAM(NUMBER, struct rack_config, out_spines, "0", "0", "1048576", NULL,
-          "Spines of each scale-out plane, where there are several racks; 0: as many as a rack has "
+          "clos: spines of each plane, where there are several racks; 0: as many as a rack has "
           "ports in the plane, one link to each: no oversubscription.",
           "SOURCES.md 2.3: DSF is non-blocking"),
     PARAM(RATE, struct rack_config, spine_rate, "0bps", "0bps", "100Tbps", NULL,
@@ -103,17 +121,35 @@ static void wire_spines(const struct rack_config *config, uint32_t first_leaf, u
     }
 }
 
+/* One switch for all racks. */
+static void wire_scheduled(const struct rack_config *config, const struct network *network,
+                           uint16_t plane, struct graph *graph)
+{
+    int64_t n_hops = config->racks > 1 ? 3 : 1;
+    uint32_t at =
+        graph_add_switch(graph, 1, plane, n_hops * network->latency_ps + config->credit_time);
+
+    for (uint32_t host = 0; host < graph->n_hosts; host++)
+        for (int64_t i = 0; i < network->n_nics; i++)
+            graph_add_link(graph, host, at, network->rate_bps, network->delay_ps, 1, plane);
+}
+
 static void wire_out(const struct rack_config *config, const struct network *network,
                      uint16_t first_plane, struct graph *graph)
 {
-    for (int64_t plane = 0; plane < network->n_planes; plane++) {
+    for (int64_t i = 0; i < network->n_planes; i++) {
+        uint16_t plane = (uint16_t)(first_plane + i);
         struct network one = *network;
         uint32_t first_leaf = graph->n_nodes;
 
+        if (config->out_fabric == FABRIC_SCHEDULED) {
+            wire_scheduled(config, network, plane, graph);
+            continue;
+        }
         one.n_planes = 1;
-        wire_up(config, &one, (uint16_t)(first_plane + plane), graph);
+        wire_up(config, &one, plane, graph);
         if (config->racks > 1)
-            wire_spines(config, first_leaf, (uint16_t)(first_plane + plane), graph);
+            wire_spines(config, first_leaf, plane, graph);
     }
 }
 

@@ -83,6 +83,13 @@ static bool same_domain(const struct hccl_layout *layout, uint32_t p, uint32_t q
            (layout->even && p / layout->n_domain == q / layout->n_domain);
 }
 
+/* Whether neighbours use the ports of both networks. */
+static bool uses_both(const struct hccl_graph *graph)
+{
+    return graph->call.networks == HCCL_BOTH && graph->layout.alike &&
+           graph->call.bytes >= graph->call.both_bytes;
+}
+
 uint8_t hccl_nic(const struct hccl_graph *graph, uint32_t p, uint32_t q, uint32_t index)
 {
     const struct hccl_layout *layout = &graph->layout;
@@ -90,7 +97,7 @@ uint8_t hccl_nic(const struct hccl_graph *graph, uint32_t p, uint32_t q, uint32_
 
     if (!same_domain(layout, p, q) || networks == HCCL_SCALE_OUT)
         return (uint8_t)(layout->first_out + index % layout->n_out);
-    if (networks == HCCL_SCALE_UP || !layout->alike)
+    if (!uses_both(graph))
         return (uint8_t)(layout->first_up + index % layout->n_up);
     return (uint8_t)(layout->first_up + index % (layout->n_up + layout->n_out));
 }

@@ -64,6 +64,7 @@ struct hccl_call {
     int64_t chunk_bytes;  /* of a message at most */
     int64_t slice_bytes;  /* a segment is spread over lanes of so many bytes at least */
     int64_t direct_bytes; /* auto: direct up to here */
+    int64_t both_bytes;   /* neighbours use the scale-out ports, too, from here on */
     uint32_t n_engines;
     bool ready; /* the first SEND of a call waits for the receiver's word */
 };

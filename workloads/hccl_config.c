@@ -10,6 +10,7 @@ struct hccl_call hccl_config_call(const struct hccl_config *config)
                               .chunk_bytes = config->chunk,
                               .slice_bytes = config->slice,
                               .direct_bytes = config->direct_limit,
+                              .both_bytes = config->both_limit,
                               .n_engines = (uint32_t)config->engines,
                               .ready = config->ready};
 }
