@@ -198,7 +198,8 @@ struct hccl_program {
     uint32_t n_ranks, n_streams;
     uint32_t profile_up, profile_out; /* transports of the two networks */
     uint64_t *last;                   /* [stream n_ranks + rank]: SCHEDULE_NONE or an operation */
-    uint64_t gate; /* what hosts wait for before they enqueue more; SCHEDULE_NONE: nothing */
+    bool timed_enqueue; /* a group's time begins with the host's first enqueue, not the dispatch */
+    uint64_t gate;      /* what hosts wait for before they enqueue more; SCHEDULE_NONE: nothing */
 };
 
 void hccl_program_init(struct hccl_program *program, struct schedule *schedule, uint32_t n_ranks,

@@ -149,6 +149,7 @@ static gboolean build(const void *data, const struct graph *graph, struct build 
 
     if (!hccl_config_begin(&config->hccl, graph, 1, &calls.layout, schedule, &calls.program, error))
         return FALSE;
+    calls.program.timed_enqueue = true;
     ok = check(config, &calls.layout, error);
     for (int64_t bytes = config->begin; ok && bytes <= last; bytes *= config->factor) {
         ok = add_size(&calls, bytes, notes->seed, error);

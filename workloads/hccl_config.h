@@ -32,7 +32,7 @@ struct hccl_config { /* the user's; first member of a workload's configuration, 
         HCCL_PARAM(BYTES, struct_, slice, "16KiB", "1B", NULL, NULL,                               \
                    "A segment is spread over NIC ports by so many bytes at least.",                \
                    "our choice: four packets"),                                                    \
-        HCCL_PARAM(BYTES, struct_, direct_limit, "16MiB", "0B", NULL, NULL,                        \
+        HCCL_PARAM(BYTES, struct_, direct_limit, "64MiB", "0B", NULL, NULL,                        \
                    "algorithm = auto: direct exchange up to this size S.",                         \
                    "our choice: there it is faster than a ring in a rack"),                        \
         HCCL_PARAM(BYTES, struct_, both_limit, "1MiB", "0B", NULL, NULL,                           \

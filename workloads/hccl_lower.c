@@ -59,13 +59,14 @@ void hccl_barrier(struct hccl_program *program)
 
 static uint64_t add(const struct lowering *lowering, enum schedule_kind kind, uint32_t rank)
 {
-    return schedule_add_op(
-        lowering->program->schedule,
-        &(struct schedule_op){.kind = kind,
-                              .rank = rank,
-                              .peer = rank,
-                              .group = lowering->group,
-                              .flags = lowering->start == HCCL_CACHED ? SCHEDULE_CACHED : 0});
+    bool ahead = kind == SCHEDULE_ENQUEUE && !lowering->program->timed_enqueue;
+    struct schedule_op op = {.kind = kind,
+                             .rank = rank,
+                             .peer = rank,
+                             .group = ahead ? SCHEDULE_NO_GROUP : lowering->group,
+                             .flags = lowering->start == HCCL_CACHED ? SCHEDULE_CACHED : 0};
+
+    return schedule_add_op(lowering->program->schedule, &op);
 }
 
 static void edge(const struct lowering *lowering, uint64_t from, uint64_t to,

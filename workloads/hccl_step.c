@@ -259,7 +259,7 @@ static gboolean read_program(struct step *step, GError **error)
 
 static uint64_t square_root(unsigned __int128 x)
 {
-    uint64_t low = 0, high = UINT64_C(1) << 40;
+    uint64_t low = 0, high = UINT64_C(1) << 56;
 
     while (low < high) {
         uint64_t middle = low + (high - low + 1) / 2;
