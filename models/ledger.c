@@ -100,6 +100,6 @@ void ledger_step(struct ledger *ledger, uint32_t number, int64_t now_ps)
 void ledger_finish(struct ledger *ledger)
 {
     for (uint32_t number = 0; number < ledger->n_ranks; number++)
-        if (ledger->ranks[number].since_ps > ledger->ranks[number].begin_ps)
+        if (ledger->ranks[number].step == 0 && ledger->ranks[number].since_ps > 0)
             hand_over(ledger, number);
 }

@@ -47,7 +47,7 @@ void ledger_late(struct ledger *ledger, uint32_t rank, int64_t late_ps, int64_t 
 /* The step of a rank is over; its record goes to the sink. */
 void ledger_step(struct ledger *ledger, uint32_t rank, int64_t now_ps);
 
-/* The end of the run: closes the steps that are not. */
+/* The end of the run: the step of ranks that never ended one. */
 void ledger_finish(struct ledger *ledger);
 
 #endif
