@@ -51,6 +51,10 @@ share() { # class of steps.csv: its share of the time of all ranks
         NR > 1 { sum += $column; all += $4 - $3 }
         END { printf "%.4f", sum / all }' "$folder/run/steps.csv"
 }
+nic_idle() { # node: share of the rate of all NICs (1,000 or 450 + 50 GB/s a rank) not used for payload
+    awk -v bytes="$(value delivered_bytes)" -v us="$(span_us)" -v gbps=$([ "$1" = mtia ] && echo 1000 || echo 500) \
+        'BEGIN { printf "%.4f", 1 - bytes / (16 * gbps * 1e3 * us) }'
+}
 head_of() { # file, header
     echo "$2" >"$folder/$1.tmp"
 }
@@ -99,7 +103,7 @@ overlap() {
     local name=overlap
     local gemm="gemm 4096x4096x4096 tf32" reduce="allreduce 64MiB"
     local part="gemm 2048x8192x8192 bf16 x8 id=part"
-    head_of $name node,what,gemm_us,collective_us,step_us,compute_idle
+    head_of $name node,what,gemm_us,collective_us,step_us,compute_idle,nic_idle
     for node in mtia h100; do
         local n_gemms=8 n_calls=40
         [ $node = mtia ] || n_gemms=10 n_calls=20
@@ -118,15 +122,18 @@ overlap() {
         # one step: eight parts of a product whose result, 256 MiB, is reduced over all
         play $node-overlap "workload.program=$part; allreduce 256MiB after=part"
         row $name $node "step serial" "$(us group_gemm_time)" "$(us group_allreduce_time)" \
-            "$(span_us)" "$(share compute | awk '{ print 1 - $1 }')"
+            "$(span_us)" "$(share compute | awk '{ print 1 - $1 }')" \
+            "$(nic_idle $node)"
         play $node-overlap "workload.program=$part; allreduce 32MiB x8 stream=1 after=part"
         row $name $node "step by chunks" "$(us group_gemm_time)" "$(us group_allreduce_time)" \
-            "$(span_us)" "$(share compute | awk '{ print 1 - $1 }')"
+            "$(span_us)" "$(share compute | awk '{ print 1 - $1 }')" \
+            "$(nic_idle $node)"
         [ $node = mtia ] || continue
         play $node-overlap \
             "workload.program=$part; allreduce 32MiB x8 stream=1 after=part start=fused"
         row $name $node "step fused" "$(us group_gemm_time)" "$(us group_allreduce_time)" \
-            "$(span_us)" "$(share compute | awk '{ print 1 - $1 }')"
+            "$(span_us)" "$(share compute | awk '{ print 1 - $1 }')" \
+            "$(nic_idle $node)"
     done
 }
 dlrm_row() { # title, scenario, settings...
@@ -154,6 +161,77 @@ dlrm() {
     dlrm_row "MTIA, 8 in a domain" mtia-dlrm topology.racks=5 topology.accelerators=8
     dlrm_row "MTIA, express doorbell" mtia-dlrm mtia300.start=express
     dlrm_row "MTIA, host posts" mtia-dlrm mtia300.start=host
+}
+splits() {
+    local name=splits mix
+    local training="allreduce 256MiB; allgather 128MiB; alltoall 64MiB x2"
+    local inference="allreduce 64KiB x20; alltoall 256KiB x20; allgather 1MiB x10"
+    head_of $name mix,ranks,split,nics,total_us
+    for split in "8+2|topology.up_planes=4" "10+2|topology.up_planes=5" \
+        "12+0|topology.up_planes=6|topology.out_planes=0" \
+        "8+2 as second scale-up|topology.up_planes=4|topology.fungible=on" \
+        "10+2 as second scale-up|topology.up_planes=5|topology.fungible=on" \
+        "8+0|topology.up_planes=4|topology.out_planes=0" \
+        "6+0|topology.up_planes=3|topology.out_planes=0" \
+        "4+0|topology.up_planes=2|topology.out_planes=0"; do
+        IFS='|' read -r title first second <<<"$split"
+        for mix in training inference; do
+            play mtia-overlap "$first" ${second:+"$second"} "workload.program=${!mix}"
+            row $name "$mix in a rack" 16 "$title" "${title%% *}" "$(span_us)"
+        done
+        [[ $title == *+2 ]] || continue
+        play mtia-overlap "$first" topology.racks=2 "workload.program=$training"
+        row $name "training over racks" 32 "$title" "${title%% *}" "$(span_us)"
+    done
+}
+racks() {
+    local name=racks
+    head_of $name algorithm,ranks,size_bytes,count,type,redop,root,time_us,algbw_GBps,busbw_GBps,collective,n,calls
+    for kind in allgather allreduce; do
+        for shape in 1x16 2x16 4x10 4x16 8x16 16x16; do
+            for algorithm in ring hierarchical; do
+                [ $shape$algorithm != 1x16hierarchical ] || continue
+                play mtia-busbw topology.racks=${shape%x*} topology.accelerators=${shape#*x} \
+                    workload.collective=$kind workload.algorithm=$algorithm workload.begin=64MiB \
+                    workload.end=0B workload.iterations=1 workload.warmup=0
+                rows "$algorithm,$((${shape%x*} * ${shape#*x}))" >>"$folder/$name.tmp"
+            done
+        done
+    done
+}
+loss() {
+    local name=loss
+    head_of $name transport,loss,total_us,recovery_share
+    for transport in "RoCEv2 go-back-N|transport.name=rocev2|transport.rto=100us" \
+        "RoCEv2 selective repeat|transport.name=rocev2|transport.recovery=selective_repeat|transport.rto=100us" \
+        "MetaRoCE (what if)|transport.name=metaroce|workload.spread=transport"; do
+        IFS='|' read -r title first second third <<<"$transport"
+        for rate in 0 0.001 0.01; do
+            play mtia-dlrm "$first" ${second:+"$second"} ${third:+"$third"} workload.scale=0.02 \
+                loss.rate_end_to_end=$rate transport.retry_limit=100000
+            row $name "$title" $rate "$(span_us)" "$(share recovery)"
+        done
+    done
+}
+ratio() {
+    local name=ratio
+    head_of $name program,mtia_us,h100_us,h100_over_mtia,mtia_compute_share
+    for k in 0 512 2048 8192 32768 131072; do
+        local program="gemm 8192x8192x$k bf16 x4 id=g; allreduce 64MiB x4 stream=1 after=g"
+        [ $k -gt 0 ] || program="allreduce 64MiB x4"
+        ratio_row "8192x8192x$k" "$program" 0-15
+    done
+    ratio_row "inference 8 ranks" \
+        "gemm 64x8192x8192 bf16 x20 id=g; allreduce 64KiB x20 after=g" 0-7 mtia300.start=pe_direct
+}
+ratio_row() { # title, program, ranks, settings of MTIA
+    local title=$1 program=$2 ranks=$3 mtia h100 compute
+    shift 3
+    play mtia-overlap "workload.program=$program" workload.ranks="$ranks" "$@"
+    mtia=$(span_us) compute=$(share compute)
+    play h100-overlap "workload.program=$program" workload.ranks="$ranks"
+    h100=$(span_us)
+    row ratio "$title" "$mtia" "$h100" "$(awk "BEGIN { printf \"%.3f\", $h100 / $mtia }")" "$compute"
 }
 [ ${#wanted[@]} -gt 0 ] || wanted=(busbw small overlap dlrm)
 for name in "${wanted[@]}"; do

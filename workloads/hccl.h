@@ -66,7 +66,8 @@ struct hccl_call {
     int64_t direct_bytes; /* auto: direct up to here */
     int64_t both_bytes;   /* neighbours use the scale-out ports, too, from here on */
     uint32_t n_engines;
-    bool ready; /* the first SEND of a call waits for the receiver's word */
+    bool all_ports; /* a message may use all NIC ports of its network; the transport spreads it */
+    bool ready;     /* the first SEND of a call waits for the receiver's word */
 };
 
 enum hccl_buffer { HCCL_INPUT, HCCL_OUTPUT, HCCL_SCRATCH, HCCL_N_BUFFERS };

@@ -6,7 +6,7 @@
 #include "workloads/hccl.h"
 
 struct hccl_config { /* the user's; first member of a workload's configuration, called `hccl` */
-    int64_t algorithm, networks, chunk, slice, direct_limit, both_limit, engines, ready;
+    int64_t algorithm, networks, chunk, slice, direct_limit, both_limit, engines, spread, ready;
     char *ranks, *scale_up_transport, *scale_out_transport;
 };
 
@@ -40,6 +40,10 @@ struct hccl_config { /* the user's; first member of a workload's configuration, 
                    "our choice: the scale-out fabric is slower to answer"),                        \
         HCCL_PARAM(NUMBER, struct_, engines, "16", "1", "256", NULL,                               \
                    "Message engines over which lanes are spread.", "SOURCES.md 2.2"),              \
+        HCCL_PARAM(CHOICE, struct_, spread, "lanes", NULL, NULL, "lanes|transport",                \
+                   "Who spreads a call over NIC ports: lanes are tied to one each, or a message "  \
+                   "may use all ports of its network and the transport spreads it.",               \
+                   "SOURCES.md 2.4: slices are spread over NICs"),                                 \
         HCCL_PARAM(BOOL, struct_, ready, "on", NULL, NULL, NULL,                                   \
                    "The first SEND of a call waits until its receiver says that it is ready.",     \
                    "SOURCES.md 2.2: SendSync, optimised form"),                                    \

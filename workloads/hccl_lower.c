@@ -90,6 +90,15 @@ static void begin_rank(struct lowering *lowering, uint32_t rank, uint64_t last, 
     edge(lowering, after, lowering->begin[rank], SCHEDULE_AT_RECEIVER);
 }
 
+/* The ports of the network to which the element's port belongs. */
+static void use_all_ports(const struct hccl_layout *layout, struct schedule_op *op)
+{
+    bool out = layout->n_out > 0 && op->first_nic >= layout->first_out;
+
+    op->first_nic = (uint8_t)(out ? layout->first_out : layout->first_up);
+    op->n_nics = (uint8_t)(out ? layout->n_out : layout->n_up);
+}
+
 static struct schedule_op operation(const struct lowering *lowering, uint32_t index)
 {
     const struct hccl_graph *graph = lowering->graph;
@@ -113,6 +122,8 @@ static struct schedule_op operation(const struct lowering *lowering, uint32_t in
         op.bytes = element->bytes > 0 ? element->bytes : FLAG_BYTES;
         op.first_nic = element->nic;
         op.n_nics = 1;
+        if (graph->call.all_ports)
+            use_all_ports(&graph->layout, &op);
         op.profile = graph->layout.n_out > 0 && element->nic >= graph->layout.first_out
                          ? lowering->program->profile_out
                          : lowering->program->profile_up;
