@@ -66,6 +66,7 @@ struct hccl_call {
     int64_t direct_bytes; /* auto: direct up to here */
     int64_t both_bytes;   /* neighbours use the scale-out ports, too, from here on */
     uint32_t n_engines;
+    uint32_t depth; /* chunks of a way that are under way at a time, in rings; 0: all */
     bool all_ports; /* a message may use all NIC ports of its network; the transport spreads it */
     bool ready;     /* the first SEND of a call waits for the receiver's word */
 };
@@ -184,6 +185,15 @@ void hccl_ring_gather(struct hccl_graph *graph, const struct hccl_view *view,
  */
 void hccl_ready(struct hccl_graph *graph, const struct hccl_view *view, uint32_t number,
                 uint32_t n_lanes, uint32_t first_flag, uint32_t index);
+
+/*
+ * A lane's turn among the chunks of its way: it waits until the one `depth` chunks before has
+ * ended, which tells it by flag first_flag + piece. At the begin and at the end of the lane.
+ */
+void hccl_turn_begin(struct hccl_graph *graph, struct hccl_cut cut, uint32_t rank, uint32_t piece,
+                     uint32_t first_flag);
+void hccl_turn_end(struct hccl_graph *graph, struct hccl_cut cut, uint32_t piece,
+                   uint32_t first_flag);
 
 /* The algorithms. */
 gboolean hccl_ring(struct hccl_graph *graph, GError **error);

@@ -12,6 +12,7 @@ struct hccl_call hccl_config_call(const struct hccl_config *config)
                               .direct_bytes = config->direct_limit,
                               .both_bytes = config->both_limit,
                               .n_engines = (uint32_t)config->engines,
+                              .depth = (uint32_t)config->depth,
                               .all_ports = config->spread == 1,
                               .ready = config->ready};
 }

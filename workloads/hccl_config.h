@@ -6,7 +6,8 @@
 #include "workloads/hccl.h"
 
 struct hccl_config { /* the user's; first member of a workload's configuration, called `hccl` */
-    int64_t algorithm, networks, chunk, slice, direct_limit, both_limit, engines, spread, ready;
+    int64_t algorithm, networks, chunk, slice, direct_limit, both_limit, engines, depth, spread,
+        ready;
     char *ranks, *scale_up_transport, *scale_out_transport;
 };
 
@@ -40,6 +41,9 @@ struct hccl_config { /* the user's; first member of a workload's configuration, 
                    "our choice: the scale-out fabric is slower to answer"),                        \
         HCCL_PARAM(NUMBER, struct_, engines, "16", "1", "256", NULL,                               \
                    "Message engines over which lanes are spread.", "SOURCES.md 2.2"),              \
+        HCCL_PARAM(NUMBER, struct_, depth, "16", "0", "65536", NULL,                               \
+                   "Rings: chunks under way at a time on each NIC port; 0: all.",                  \
+                   "our choice: as many as keep a port of 800G busy here"),                        \
         HCCL_PARAM(CHOICE, struct_, spread, "lanes", NULL, NULL, "lanes|transport",                \
                    "Who spreads a call over NIC ports: lanes are tied to one each, or a message "  \
                    "may use all ports of its network and the transport spreads it.",               \

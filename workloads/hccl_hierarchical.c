@@ -57,10 +57,12 @@ static void all_reduce_lane(const struct two_levels *levels, uint32_t p, uint32_
     }
     hccl_lane_begin(graph, p, piece, way);
     hccl_ready(graph, &in, piece, levels->n_pieces, 0, way);
+    hccl_turn_begin(graph, levels->cut, p, piece, 2);
     hccl_ring_reduce(graph, &in, wide, HCCL_INPUT, way);
     hccl_ring_reduce(graph, &out, narrow, HCCL_OUTPUT, way);
     hccl_ring_gather(graph, &out, narrow, way);
     hccl_ring_gather(graph, &in, wide, way);
+    hccl_turn_end(graph, levels->cut, piece, 2);
 }
 
 static void reduce_scatter_lane(const struct two_levels *levels, uint32_t p, uint32_t piece)
@@ -74,6 +76,7 @@ static void reduce_scatter_lane(const struct two_levels *levels, uint32_t p, uin
 
     hccl_lane_begin(graph, p, piece, way);
     hccl_ready(graph, &in, piece, levels->n_pieces, 0, way);
+    hccl_turn_begin(graph, levels->cut, p, piece, 2);
     for (uint32_t r = 0; r < levels->R; r++) {
         for (uint32_t i = 0; i < levels->m; i++)
             wide[i] = piece_of(levels, n, r * levels->m + i, piece);
@@ -81,6 +84,7 @@ static void reduce_scatter_lane(const struct two_levels *levels, uint32_t p, uin
         narrow[r] = wide[in.at];
     }
     hccl_ring_reduce(graph, &out, narrow, HCCL_OUTPUT, way);
+    hccl_turn_end(graph, levels->cut, piece, 2);
 }
 
 /* Flag of a piece of the segment of (domain r, this place) having come. */
@@ -95,6 +99,7 @@ static void gather_across(const struct two_levels *levels, uint32_t p, uint32_t 
     struct hccl_graph *graph = levels->graph;
     struct hccl_view view = across(levels, p);
     uint32_t R = levels->R, m = levels->m, i = p % m, way = piece / levels->cut.n_chunks;
+    uint32_t first_turn = flag_of(levels, R, 0);
     uint32_t next = (p + m) % graph->layout.n_ranks;
     uint32_t before = (p + graph->layout.n_ranks - m) % graph->layout.n_ranks;
     struct hccl_range own = piece_of(levels, graph->layout.n_ranks, p, piece);
@@ -103,6 +108,7 @@ static void gather_across(const struct two_levels *levels, uint32_t p, uint32_t 
     hccl_segment(graph->call.bytes, graph->layout.n_ranks, p, &offset, &length);
     hccl_lane_begin(graph, p, piece, way);
     hccl_ready(graph, &view, piece, levels->n_pieces, 0, way);
+    hccl_turn_begin(graph, levels->cut, p, piece, first_turn);
     hccl_copy(graph, (struct hccl_place){HCCL_INPUT, own.offset - offset},
               (struct hccl_place){HCCL_OUTPUT, own.offset}, own.length);
     hccl_set(graph, flag_of(levels, view.at, piece));
@@ -116,6 +122,7 @@ static void gather_across(const struct two_levels *levels, uint32_t p, uint32_t 
         hccl_recv(graph, before, (struct hccl_place){HCCL_OUTPUT, in.offset}, in.length);
         hccl_set(graph, flag_of(levels, came, piece));
     }
+    hccl_turn_end(graph, levels->cut, piece, first_turn);
 }
 
 static void gather_inside(const struct two_levels *levels, uint32_t p, uint32_t r, uint32_t piece)

@@ -77,6 +77,20 @@ void hccl_ready(struct hccl_graph *graph, const struct hccl_view *view, uint32_t
         hccl_set(graph, first_flag + 1);
 }
 
+void hccl_turn_begin(struct hccl_graph *graph, struct hccl_cut cut, uint32_t rank, uint32_t piece,
+                     uint32_t first_flag)
+{
+    if (graph->call.depth > 0 && piece % cut.n_chunks >= graph->call.depth)
+        hccl_wait(graph, rank, first_flag + piece, 1);
+}
+
+void hccl_turn_end(struct hccl_graph *graph, struct hccl_cut cut, uint32_t piece,
+                   uint32_t first_flag)
+{
+    if (graph->call.depth > 0 && piece % cut.n_chunks + graph->call.depth < cut.n_chunks)
+        hccl_set(graph, first_flag + piece + graph->call.depth);
+}
+
 /* The pieces of all segments that a lane takes around. */
 static struct hccl_range *ranges_of(const struct hccl_graph *graph, struct hccl_cut cut,
                                     uint32_t piece)
@@ -110,12 +124,14 @@ static void ring_lane(struct hccl_graph *graph, uint32_t rank, uint32_t piece, s
 
     hccl_lane_begin(graph, rank, piece, way);
     hccl_ready(graph, &view, piece, cut.n_ways * cut.n_chunks, 0, way);
+    hccl_turn_begin(graph, cut, rank, piece, 2);
     if (kind == HCCL_ALLGATHER)
         copy_own(graph, rank, &ranges[rank]);
     else
         hccl_ring_reduce(graph, &view, ranges, HCCL_INPUT, way);
     if (kind != HCCL_REDUCESCATTER)
         hccl_ring_gather(graph, &view, ranges, way);
+    hccl_turn_end(graph, cut, piece, 2);
 }
 
 /* A piece of the whole, from the root to the last. */

@@ -44,6 +44,7 @@ static struct hccl_call call_of(enum hccl_kind kind, enum hccl_algorithm algorit
                               .slice_bytes = 5,
                               .direct_bytes = 64,
                               .n_engines = 4,
+                              .depth = 2,
                               .ready = true};
 }
 
