@@ -36,9 +36,10 @@ struct hccl_config { /* the user's; first member of a workload's configuration, 
         HCCL_PARAM(BYTES, struct_, direct_limit, "64MiB", "0B", NULL, NULL,                        \
                    "algorithm = auto: direct exchange up to this size S.",                         \
                    "our choice: there it is faster than a ring in a rack"),                        \
-        HCCL_PARAM(BYTES, struct_, both_limit, "1MiB", "0B", NULL, NULL,                           \
-                   "networks = both: smaller calls in a rack use scale-up alone.",                 \
-                   "our choice: the scale-out fabric is slower to answer"),                        \
+        HCCL_PARAM(                                                                                \
+            BYTES, struct_, both_limit, "16MiB", "0B", NULL, NULL,                                 \
+            "networks = both: smaller calls in a rack use scale-up alone.",                        \
+            "our choice: from there on faster here; the scale-out fabric is slower to answer"),    \
         HCCL_PARAM(NUMBER, struct_, engines, "16", "1", "256", NULL,                               \
                    "Message engines over which lanes are spread.", "SOURCES.md 2.2"),              \
         HCCL_PARAM(NUMBER, struct_, depth, "16", "0", "65536", NULL,                               \
