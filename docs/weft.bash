@@ -61,6 +61,11 @@ _weft() {
     --topology=*) typed= prev=--topology cur=${cur#--topology=} ;;
     --workload=*) typed= prev=--workload cur=${cur#--workload=} ;;
     esac
+    # names of engines have a colon, at which bash splits as well
+    if [[ ${COMP_LINE:0:COMP_POINT} =~ --engine[=[:space:]]+[^[:space:]]*$ ]]; then
+        cur=${cur#--engine=} prev=--engine typed=
+        [[ $cur == *:* ]] && typed=${cur%"${cur##*:}"}
+    fi
     case $prev in
     -s | --set)
         mapfile -t COMPREPLY < <(compgen -W "$(_weft_set "$cur")" -- "$cur")
@@ -69,6 +74,10 @@ _weft() {
         return 0
         ;;
     --topology) mapfile -t COMPREPLY < <(compgen -W "$(_weft_names topologies scenarios)" -f -- "$cur") ;;
+    --engine)
+        mapfile -t COMPREPLY < <(compgen -W "ns3 $(_weft_names backends)" -- "$cur")
+        COMPREPLY=("${COMPREPLY[@]#"$typed"}")
+        ;;
     --workload) mapfile -t COMPREPLY < <(compgen -W "$(_weft_names workloads scenarios)" -f -- "$cur") ;;
     -o | --out) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
     *)
@@ -78,16 +87,17 @@ _weft() {
             return 0
         fi
         case $command in
-        run | check | graph | compare)
+        run | check | graph | compare | crosscheck)
             mapfile -t COMPREPLY < <(compgen -W "$(_weft_names scenarios)" -f -- "$cur")
             ;;
+        diff) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
         list)
             mapfile -t COMPREPLY < <(compgen -W "$("${words[0]}" list |
                 sed -n 's/^\([a-z]*\) (.*/\1/p')" -- "$cur")
             ;;
         params)
             mapfile -t COMPREPLY < <(compgen -W "$(_weft_names topologies workloads transports) \
-                scenario run queue route loss host hosts" -- "$cur")
+                scenario run queue route loss faults host hosts fault" -- "$cur")
             ;;
         esac
         ;;

@@ -8,6 +8,7 @@
 #define WEFT_MODELS_BACKEND_H
 
 #include "models/transport.h"
+#include "sim/core/fault.h"
 #include "sim/core/graph.h"
 #include "sim/core/schedule.h"
 #include "sim/core/sink.h"
@@ -17,6 +18,7 @@ struct queue_config {
     int64_t kind;  /* choice: models/queue_list.c */
     int64_t limit; /* bytes waiting, without the packet in service */
     int64_t kmin, kmax, pmax;
+    char *ecn_map;         /* the three by rate of a port; "": none */
     char *priorities;      /* of data, acknowledgements and control, such as 0,7,7 */
     int64_t mark_at;       /* 0 enqueue, 1 dequeue */
     int64_t mark_last_hop; /* whether switches mark on links to hosts */
@@ -58,6 +60,14 @@ struct loss_config {
     int64_t burst_length_time, burst_gap_time;       /* means; 0: off */
     int64_t burst_loss;                              /* probability within a burst */
     char *drop_file;                                 /* CSV of packets to lose; "": none */
+};
+
+/* [faults]: how switches take links that fail. */
+struct faults_config {
+    char *file;               /* CSV of faults; "": none */
+    int64_t convergence_time; /* from a change to new routes; PARAM_AUTO: never */
+    int64_t rehash;           /* 0 modulo, 1 resilient */
+    int64_t window;           /* of the sliding average by which recovery is measured */
 };
 
 /* [host]: NIC and node. */
@@ -106,6 +116,7 @@ struct model_config {
     struct pfc_config pfc;
     struct route_config route;
     struct loss_config loss;
+    struct faults_config faults;
     struct host_config host;
     struct mtia300_config mtia300;
     struct gpu_config gpu;
@@ -134,17 +145,25 @@ struct host_setting {
     int64_t planes;                          /* it uses NIC ports on planes below; 0: all */
 };
 
+struct observer;
+struct recorder;
+struct fabric_driver;
+
 struct backend_run {
     const struct graph *graph;
     const struct schedule *schedule;
     const struct model_config *model;
     const struct transport_profile *profiles; /* one for each of schedule->profiles, same order */
     const struct host_setting *const *hosts;  /* by host, NULL: of no group; NULL: no groups */
+    const struct fault_list *faults;          /* NULL: none */
     uint64_t seed;
     int64_t end_ps; /* the run stops here at the latest */
     /* records of type series: at which step (0: none) and of what (models/series.h) */
     int64_t series_step_ps;
     uint32_t series_objects;
+    struct observer *observer; /* of packets and operations (models/observer.h); NULL: none */
+    struct recorder *recorder; /* of every reception; NULL: none */
+    const char *text;          /* the resolved scenario, where the backend is elsewhere */
     /* called now and then (never between two events of an instant); false stops the run */
     bool (*progress)(void *data, const struct backend_progress *progress);
     void *progress_data;
@@ -170,12 +189,17 @@ struct backend_result {
 
 struct backend_ops {
     const char *name, *summary;
+    bool elsewhere; /* plays in another process, which reads run->text */
     /* FALSE with an error for input that cannot be played; otherwise the outcome is in result. */
     gboolean (*play)(const struct backend_run *run, const struct sink *sink,
                      struct backend_result *result, GError **error);
 };
 
 extern const struct backend_ops backend_native; /* packets on our event heap */
+
+/* What every packet backend does, on what moves its clock (models/fabric.h); as play() does. */
+gboolean backend_play(const struct fabric_driver *driver, const struct backend_run *run,
+                      const struct sink *sink, struct backend_result *result, GError **error);
 
 /* What configures a host: its group's, or the model's. */
 const struct host_config *backend_host(const struct backend_run *run, uint32_t host);

@@ -16,6 +16,11 @@ static const struct param queue_params[] = {
     PARAM(RATIO, struct queue_config, pmax, "1", "0", "1", NULL,
           "RED: marking probability just below kmax.",
           "SOURCES.md 1.5: UE 1.0.3 for lossy fabrics"),
+    PARAM(
+        TEXT, struct queue_config, ecn_map, "", NULL, NULL, NULL,
+        "RED and step: kmin, kmax and pmax by the rate of a port, such as 25Gbps 100KB 400KB 20%; "
+        "100Gbps 400KB 1600KB 20%. Every switch port must find its rate.",
+        "our choice: none; HPCC's KMIN_MAP, KMAX_MAP and PMAX_MAP"),
     PARAM(TEXT, struct queue_config, priorities, "0,0,0", NULL, NULL, NULL,
           "Strict priorities, 0 (lowest) to 7, of data, acknowledgements and other control (CNPs, "
           "probes); each priority has a queue of its own.",
@@ -132,6 +137,25 @@ static const struct param loss_params[] = {
     PARAM(TEXT, struct loss_config, drop_file, "", NULL, NULL, NULL,
           "CSV file flow,sequence,transmission,link: these data packets are lost, once each.",
           "our choice: none"),
+    PARAM_END,
+};
+
+static const struct param faults_params[] = {
+    PARAM(TEXT, struct faults_config, file, "", NULL, NULL, NULL,
+          "CSV file time,object,change and, optionally, until: what happens to links in the run, "
+          "beside the [fault:NAME] groups.",
+          "our choice: none"),
+    PARAM(TIME, struct faults_config, convergence_time, "1ms", NULL, NULL, "never",
+          "From a link going down or coming back to every switch having new shortest paths.",
+          "our choice: between a fail-over in hardware (microseconds) and a routing protocol's "
+          "(SOURCES.md 4.1: a port's failure told to peers takes seconds)"),
+    PARAM(CHOICE, struct faults_config, rehash, "modulo", NULL, NULL, "modulo|resilient",
+          "What new paths do to flows on those that stay: each chooses anew among as many ports as "
+          "are left, or only the flows of dead ports move.",
+          "our choice: the plain hash; RFC 2992, 2 on modulo and its disruption"),
+    PARAM(TIME, struct faults_config, window, "500us", "50ps", "10s", NULL,
+          "Over which goodput is averaged to tell whether traffic has recovered.",
+          "our choice: fifty round trips of 10 us, so that 1 % is more than chance"),
     PARAM_END,
 };
 
@@ -279,6 +303,8 @@ const struct model_group model_groups[] = {
     {"route", "Choice among equal-cost ports.", route_params, offsetof(struct model_config, route)},
     {"loss", "Loss on the wires: random, in bursts, by a list.", loss_params,
      offsetof(struct model_config, loss)},
+    {"faults", "What switches make of links that fail during a run.", faults_params,
+     offsetof(struct model_config, faults)},
     {"host", "NICs and what a host does around its messages.", host_params,
      offsetof(struct model_config, host)},
     {"mtia300", "Accelerators with message engines and NICs (host.node = mtia300).", mtia300_params,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/fabric.h"
+#include "models/observer.h"
 #include "models/port_priority.h"
 #include "models/port_wire.h"
 #include "sim/core/units.h"
@@ -108,10 +109,10 @@ static const struct port_ops *choose_form(const struct backend_run *run, const u
 
     for (uint32_t host = 0; host < run->graph->n_hosts; host++)
         slow_host |= backend_host(run, host)->receive_rate > 0;
-    return one_queue && model->queue.mark_at == 0 && model->buffer.kind == 0 &&
-                   !model->pfc.enable && !slow_host
-               ? &port_fifo
-               : &port_priority;
+    if (one_queue && model->queue.mark_at == 0 && model->buffer.kind == 0 && !model->pfc.enable &&
+        !slow_host)
+        return run->observer ? &port_fifo_observed : &port_fifo;
+    return run->observer ? &port_priority_observed : &port_priority;
 }
 
 static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
@@ -126,9 +127,8 @@ static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
     port->peer = graph_port_peer(graph, number);
     port->peer_is_switch = peer->is_switch;
     port->from_host = !graph->nodes[graph_port_node(graph, number)].is_switch;
-    port->rate_bps = link->rate_bps;
-    port->ps_per_byte =
-        INT64_C(8000000000000) % link->rate_bps == 0 ? INT64_C(8000000000000) / link->rate_bps : 0;
+    port->mark_rule = ecn_map_find(&fabric->marks, link->rate_bps);
+    port_take_rate(port, link->rate_bps);
     port->delay_ps = link->delay_ps + (peer->is_switch ? peer->latency_ps : 0);
     port->limit_bytes = queue ? queue : fabric->model->queue.limit;
     port->markable_ecn =
@@ -158,10 +158,10 @@ static void derive(struct fabric *fabric, const struct backend_run *run)
     const struct model_config *model = run->model;
 
     fabric->queue = queue_list[model->queue.kind];
-    fabric->queue->derive(&model->queue, &fabric->queue_rule);
     fabric->choice = route_list[model->route.kind];
     parse_priorities(model->queue.priorities, fabric->priority_of);
-    fabric->form = choose_form(run, fabric->priority_of);
+    fabric->form =
+        fabric->driver->form ? fabric->driver->form : choose_form(run, fabric->priority_of);
     fabric->buffer = buffer_choose(&model->buffer, &fabric->buffer_rule);
     pfc_derive(&model->pfc, &fabric->pfc);
     fabric->mark_at_dequeue = model->queue.mark_at == 1;
@@ -186,12 +186,16 @@ static void buffers_init(struct fabric *fabric)
     }
 }
 
-gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GError **error)
+gboolean fabric_init(struct fabric *fabric, const struct backend_run *run,
+                     const struct fabric_driver *driver, GError **error)
 {
     const struct graph *graph = run->graph;
 
-    *fabric = (struct fabric){.run = run, .model = run->model, .n_ports = 2 * graph->n_links};
-    if (!check_config(run->model, error))
+    *fabric = (struct fabric){
+        .run = run, .model = run->model, .n_ports = 2 * graph->n_links, .driver = driver};
+    if (!check_config(run->model, error) ||
+        !ecn_map_init(&fabric->marks, &run->model->queue, queue_list[run->model->queue.kind], graph,
+                      error))
         return FALSE;
     if (*run->model->loss.drop_file) {
         fabric->drops = drop_list_read(run->model->loss.drop_file, graph, error);
@@ -202,8 +206,11 @@ gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GErro
     packet_pool_init(&fabric->engine.pool);
     fabric->engine.graph = graph;
     fabric->engine.seed = run->seed;
+    observer_begin(run->observer, &fabric->engine);
     route_init(&fabric->route, graph);
     derive(fabric, run);
+    if (driver->check && !driver->check(fabric, error))
+        return FALSE;
     fabric->ports = aligned_alloc(128, (fabric->n_ports + 1) * sizeof(struct port));
     if (!fabric->ports)
         g_error("out of memory for %u ports", fabric->n_ports);
@@ -214,11 +221,15 @@ gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GErro
     for (uint32_t index = 0; index < graph->n_nodes - graph->n_hosts; index++)
         switch_init(fabric, index, run->seed);
     buffers_init(fabric);
-    return TRUE;
+    return faults_init(fabric, error);
 }
 
 void fabric_clear(struct fabric *fabric)
 {
+    if (fabric->driver->end)
+        fabric->driver->end(fabric);
+    g_clear_error(&fabric->error);
+    faults_clear(fabric);
     for (uint32_t number = 0; fabric->ports && number < fabric->n_ports; number++) {
         fabric->form->clear(&fabric->ports[number]);
         g_free(fabric->ports[number].loss);
@@ -231,6 +242,7 @@ void fabric_clear(struct fabric *fabric)
     if (fabric->engine.pool.blocks)
         packet_pool_clear(&fabric->engine.pool);
     event_queue_clear(&fabric->engine.events);
+    observer_end(fabric->engine.observer);
 }
 
 void fabric_count_in_flight(const struct fabric *fabric, int64_t *n_packets, int64_t *n_bytes)

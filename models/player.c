@@ -2,6 +2,7 @@
 #include "models/player.h"
 #include "models/host.h"
 #include "models/node_task.h"
+#include "models/observer.h"
 #include "sim/core/units.h"
 #include <string.h>
 
@@ -26,6 +27,7 @@ struct played { /* a message and what the player knows of it */
     struct player *player;
     struct schedule_op op;
     int64_t ideal_ps;
+    uint8_t reach; /* enum graph_reach */
     bool reported;
     int64_t planes[];
 };
@@ -98,9 +100,8 @@ static void after_node(struct player *player, uint64_t op, enum stage stage, int
 
 void node_proceed(struct node *node, uint64_t index, enum node_stage stage)
 {
-    static const enum stage stages[] = {[NODE_POSTED] = STAGE_POSTED,
-                                        [NODE_ISSUED] = STAGE_ISSUE,
-                                        [NODE_DONE] = STAGE_COMPLETE};
+    static const enum stage stages[] = {
+        [NODE_POSTED] = STAGE_POSTED, [NODE_ISSUED] = STAGE_ISSUE, [NODE_DONE] = STAGE_COMPLETE};
 
     if (stage != NODE_POSTED)
         node->player->n_open_tasks--;
@@ -233,7 +234,7 @@ static struct connection *open_connection(struct player *player, const struct li
     const struct transport_profile *profile = profile_of(player, key->src, key->profile);
     struct connection *connection = g_malloc0(profile->ops->connection_size);
 
-    connection->ops = profile->ops;
+    connection->ops = observer_transport(player->engine->observer, profile->ops);
     connection->config = config;
     connection->engine = player->engine;
     connection->src = &player->engine->hosts[key->src];
@@ -272,8 +273,9 @@ static struct connection *connect(struct player *player, const struct link_key *
 /* --- messages ------------------------------------------------------------------------------------
  */
 
+/* Sets `reach` too. */
 static int64_t ideal_of(const struct player *player, const struct connection *connection,
-                        int64_t bytes)
+                        int64_t bytes, uint8_t *reach)
 {
     const struct graph *graph = player->run->graph;
     const struct transport_common *common = connection->config;
@@ -287,6 +289,7 @@ static int64_t ideal_of(const struct player *player, const struct connection *co
                                  nic,
                              &paths[nic]))
             return SINK_NEVER;
+    *reach = paths[0].reach;
     return ideal_spread_ps(paths, n_paths, n, common->payload + common->header,
                            bytes - (n - 1) * common->payload + common->header);
 }
@@ -305,7 +308,7 @@ static void post(struct player *player, uint64_t index, const struct schedule_op
 
     played->player = player;
     played->op = *op;
-    played->ideal_ps = ideal_of(player, connection, op->bytes);
+    played->ideal_ps = ideal_of(player, connection, op->bytes, &played->reach);
     played->message = (struct message){.connection = connection,
                                        .op = index,
                                        .bytes = op->bytes,
@@ -337,6 +340,7 @@ static void report_flow(struct player *player, struct played *played)
                              .end_receiver_ps = message->end_receiver_ps,
                              .end_sender_ps = message->end_sender_ps,
                              .ideal_ps = played->ideal_ps,
+                             .reach = played->reach,
                              .packets = message->packets,
                              .retransmitted_packets = message->retransmitted_packets,
                              .spurious_retransmissions = message->spurious_retransmissions,
@@ -455,6 +459,7 @@ static void become_ready(struct player *player, uint64_t index, const struct sch
         return;
     }
     note_group_start(player, op);
+    OBSERVER_TELL(player->engine->observer, begun, index);
     if (op->kind == SCHEDULE_JOIN) {
         push(player, index, STAGE_COMPLETE);
         return;
@@ -466,7 +471,8 @@ static void become_ready(struct player *player, uint64_t index, const struct sch
         after_node(player, index, STAGE_COMPLETE, node->ops->perform(node, index, op));
 }
 
-static void edge_fires(struct player *player, uint64_t index)
+/* An edge from `by` to `index`. */
+static void edge_fires(struct player *player, uint64_t index, uint64_t by, enum schedule_when when)
 {
     struct schedule_op op;
 
@@ -482,8 +488,10 @@ static void edge_fires(struct player *player, uint64_t index)
         if (++*count != op.n_needed)
             return;
     }
-    if (mark_started(player, index))
-        push(player, index, STAGE_READY);
+    if (!mark_started(player, index))
+        return;
+    OBSERVER_TELL(player->engine->observer, enabled, index, by, when);
+    push(player, index, STAGE_READY);
 }
 
 static void fire_edges(struct player *player, uint64_t index, enum schedule_when which)
@@ -494,12 +502,13 @@ static void fire_edges(struct player *player, uint64_t index, enum schedule_when
     for (uint32_t k = 0;
          (next = schedule_successor(player->run->schedule, index, k, &when)) != SCHEDULE_NONE; k++)
         if (when == which)
-            edge_fires(player, next);
+            edge_fires(player, next, index, when);
 }
 
 static void complete(struct player *player, uint64_t index, const struct schedule_op *op)
 {
     player->n_done++;
+    OBSERVER_TELL(player->engine->observer, completed, index);
     if (op->group != SCHEDULE_NO_GROUP) {
         player->groups[op->group].n_done++;
         player->groups[op->group].end_ps = now_of(player);
@@ -619,8 +628,10 @@ static void limit_hosts(struct player *player)
         struct host *host = &player->engine->hosts[number];
 
         host->rate_bps = 0;
-        for (uint32_t nic = 0; nic < used_nics(player, number); nic++)
-            host->rate_bps += host->nics[nic].rate_bps;
+        for (uint32_t nic = 0; nic < host->n_nics; nic++) {
+            host->nics[nic].unused = nic >= used_nics(player, number);
+            host->rate_bps += host->nics[nic].unused ? 0 : host->nics[nic].rate_bps;
+        }
     }
 }
 
@@ -652,7 +663,7 @@ void player_init(struct player *player, struct engine *engine, const struct back
         ledger_init(player->ledger, run->graph->n_hosts, sink);
     }
     limit_hosts(player);
-    engine->up = &upcalls;
+    engine->up = observer_upcalls(engine->observer, &upcalls);
     start_roots(player);
 }
 
@@ -724,6 +735,17 @@ static void report_engines(struct player *player, struct backend_result *result)
     }
 }
 
+/* What a file says of operations that never began comes before all else: it names the cause. */
+static void report_sayings(struct player *player, struct backend_result *result)
+{
+    const struct schedule *schedule = player->run->schedule;
+
+    for (uint64_t index = 0; schedule->sayings && index < schedule->n_ops; index++)
+        if (!(player->started[index / 8] >> (index % 8) & 1) && schedule_saying(schedule, index))
+            add_wait(result, g_strdup_printf("operation %" G_GUINT64_FORMAT ": %s", index,
+                                             schedule_saying(schedule, index)));
+}
+
 /* Messages that never became ready: their records have no times. */
 static void report_unstarted(struct player *player, struct backend_result *result)
 {
@@ -737,6 +759,8 @@ static void report_unstarted(struct player *player, struct backend_result *resul
         if (player->started[index / 8] >> (index % 8) & 1)
             continue;
         schedule_op(schedule, index, &op);
+        if (schedule_saying(schedule, index) && op.kind != SCHEDULE_MESSAGE)
+            continue;
         const guint *count = g_hash_table_lookup(player->counts, &key);
         char *line =
             op.n_needed == 0
@@ -762,6 +786,7 @@ static void report_unstarted(struct player *player, struct backend_result *resul
                                  .end_receiver_ps = SINK_NEVER,
                                  .end_sender_ps = SINK_NEVER,
                                  .ideal_ps = SINK_NEVER,
+                                 .reach = SINK_REACH_UNKNOWN,
                                  .status = SINK_UNFINISHED,
                                  .n_planes = player->run->graph->n_planes,
                                  .bytes_by_plane = planes,
@@ -817,7 +842,7 @@ static void report_transport(struct player *player, const struct transport_ops *
     bool used = false;
 
     for (const struct connection *c = player->first_connection; c; c = c->next)
-        if (c->ops == ops && ops->report) {
+        if (c->ops->report == ops->report && ops->report) {
             ops->report(c, sums);
             used = true;
         }
@@ -871,6 +896,7 @@ static void report_nodes(struct player *player)
 
 void player_report(struct player *player, struct backend_result *result)
 {
+    report_sayings(player, result);
     report_messages(player, result);
     report_pending(player, result);
     report_groups(player);

@@ -4,7 +4,8 @@
  *   fifo      lazy: the departure of a packet is known when it is admitted; one event a hop
  *   priority  event-driven: priorities, shared buffer, PFC, marks at dequeue, slow hosts
  * A run has one form, chosen once from its configuration (fabric.c); the events of a port are the
- * form's own functions, so that nothing on a packet's way asks which form it is.
+ * form's own functions, so that nothing on a packet's way asks which form it is, nor whether the
+ * run is observed: each form has a second set of functions for that, compiled from the same code.
  */
 #ifndef WEFT_MODELS_PORT_H
 #define WEFT_MODELS_PORT_H
@@ -35,6 +36,7 @@ struct port {
     uint32_t number, peer;              /* directed port of the graph; node at its end */
     uint8_t loss_classes;               /* bit set of packet classes that may be lost here */
     uint8_t markable_ecn;               /* enum packet_ecn of packets that may be marked here */
+    uint8_t mark_rule;                  /* entry of the fabric's ecn_map */
     bool peer_is_switch;
     bool from_host;
     /* second: what a departure touches */
@@ -70,10 +72,18 @@ struct port_ops {
     void (*count)(const struct port *port, int64_t *n_packets, int64_t *n_bytes);
     /* What its transmitter has sent and what waits, as of `now_ps`; changes nothing. */
     void (*look)(const struct port *port, int64_t now_ps, struct fabric_look *look);
+    /*
+     * Transmissions that have not begun have another rate; the end of the last one that has, or
+     * now.
+     */
+    int64_t (*set_rate)(struct fabric *fabric, struct port *port, int64_t rate_bps);
     /* What the form alone knows of a port, at the end. */
     void (*report)(const struct fabric *fabric, const struct port *port, struct sink_port *record);
 };
 
 extern const struct port_ops port_fifo, port_priority;
+
+/* The same, telling the engine's observer (observer.h). */
+extern const struct port_ops port_fifo_observed, port_priority_observed;
 
 #endif

@@ -7,6 +7,7 @@
 #define WEFT_MODELS_PORT_WIRE_H
 
 #include "models/fabric.h"
+#include "models/observer.h"
 #include "sim/core/units.h"
 
 static inline struct fabric *fabric_of(struct event_queue *queue)
@@ -30,6 +31,13 @@ static inline int64_t port_transmission_ps(struct port *port, uint32_t bytes)
     return ps;
 }
 
+static inline void port_take_rate(struct port *port, int64_t rate_bps)
+{
+    port->rate_bps = rate_bps;
+    port->ps_per_byte =
+        INT64_C(8000000000000) % rate_bps == 0 ? INT64_C(8000000000000) / rate_bps : 0;
+}
+
 static inline void port_schedule_head(struct event_queue *queue, struct port *port)
 {
     const struct wire_slot *slot = &port->ring[port->head & port->mask];
@@ -43,9 +51,16 @@ static inline void port_schedule_head(struct event_queue *queue, struct port *po
                            event_order_arrival(queue, arrive_ps, port->number));
 }
 
+/*
+ * Functions of a packet's way are compiled twice, for runs with an observer and for those without,
+ * which pass NULL: all that they would tell it is then not there.
+ */
+#define PORT_COMPILED_TWICE G_ALWAYS_INLINE static inline
+
 /* The packet's transmission starts at `start_ps`, behind what is on the wire. Takes the packet. */
-static inline void port_put(struct fabric *fabric, struct port *port,
-                            const struct wire_slot *arrived, int64_t start_ps)
+PORT_COMPILED_TWICE void port_put(struct fabric *fabric, struct port *port,
+                                  const struct wire_slot *arrived, int64_t start_ps,
+                                  struct observer *observer)
 {
     if (port->tail - port->head > port->mask || !port->ring)
         port_ring_grow(port);
@@ -60,12 +75,18 @@ static inline void port_put(struct fabric *fabric, struct port *port,
     fabric->n_hops++;
     if (port->tail - port->head == 1)
         port_schedule_head(&fabric->engine.events, port);
+    OBSERVER_TELL(observer, sent, port->number, slot->packet, start_ps, port->busy_until_ps,
+                  slot->arrive_ps);
 }
 
-static inline void port_drop(struct fabric *fabric, struct port *port, const struct wire_slot *slot,
-                             enum sink_drop cause)
+PORT_COMPILED_TWICE void port_drop(struct fabric *fabric, struct port *port,
+                                   const struct wire_slot *slot, enum sink_drop cause,
+                                   struct observer *observer)
 {
+    OBSERVER_TELL(observer, dropped, port->number, slot->packet, cause);
+
     port->n_dropped[cause]++;
+    fabric->n_dropped_class[slot->class]++;
     port->n_dropped_bytes += slot->bytes;
     packet_give(&fabric->engine.pool, slot->packet);
 }

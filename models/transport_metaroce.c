@@ -328,7 +328,8 @@ static struct packet *make_data(struct metaroce *meta, struct path *path, uint32
 
     host_name_packet(packet, entry->message, entry->sequence);
     entry->message->packets++;
-    entry->message->retransmitted_packets += entry->again;
+    if (entry->again)
+        host_resent(&meta->connection, entry->message, entry->payload);
     if (reuse)
         *sent_at(path, entry->number) = (struct sent){csn, SENT_OUT, path->epoch, true, false};
     else
@@ -992,7 +993,7 @@ static void take(struct metaroce *meta, struct packet *packet)
     if (header.kind == KIND_DATA)
         header.message->marked_packets += marked;
     if (gap || edge || old || header.ack_request || path->n_unacknowledged >= config->ack_every)
-        acknowledge(meta, path, true);
+        acknowledge(meta, path, header.kind == KIND_DATA); /* a probe's is no packet's time */
     else if (!event_is_pending(&meta->ack_timer))
         engine_timer_set(meta->connection.engine, &meta->ack_timer,
                          now_of(meta) + config->ack_delay);

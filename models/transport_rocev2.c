@@ -7,7 +7,7 @@
  * sequence error, duplicates, ACK coalescing; selective repeat as an option; the timeout
  * 4.096 us x 2^t with a retry limit, and IRN's short one for few packets in flight; a window per
  * connection and, by `cc`, a rate per queue pair, with congestion notifications (CNP) from the
- * receiver, at most one an interval and queue pair.
+ * receiver, at most one an interval and queue pair; a bonded NIC, as an option.
  * Left out: reads and atomics, receiver-not-ready NAKs, end-to-end credits, the cost of queue pair
  * and work-request processing.
  *
@@ -45,7 +45,22 @@ struct rocev2_config {
     int64_t queue_pairs, spread, window, recovery, nak, ack_every;
     int64_t timeout_exponent, rto, rto_low, rto_low_packets, rto_backoff, retry_limit;
     int64_t window_counts, lost_resent; /* selective repeat */
+    int64_t bond, bond_delay, bond_timeouts;
     struct cc_config cc;
+};
+
+/*
+ * A bonded NIC: bond_delay after the link of a NIC port has gone down, the queue pairs at home
+ * there go to the ports that are up, in turn, and send again what was on its way; bond_delay after
+ * it has come back they return. Of the far end a NIC sees nothing: for a fault there, or in
+ * between, a queue pair may leave its port for good after bond_timeouts timeouts in a row. What is
+ * on its way when a queue pair moves arrives out of order, and is taken for lost.
+ */
+struct bond {
+    struct host_watch watch;
+    struct rocev2 *roce;
+    struct event timer;
+    bool down[]; /* by NIC, as the bond has it */
 };
 
 /* A run of PSNs that carries (a part of) one message. */
@@ -84,6 +99,7 @@ struct qp {
     CC_WITH_STATE(CC_STATE_BYTES);
     uint32_t source_port;
     bool failed;
+    uint16_t home;      /* NIC port on which it would be */
     struct slot *slots; /* selective repeat: ring by PSN */
     uint32_t slots_mask;
     struct ring64 sent, lost; /* PSN by order of transmission; PSNs to send again */
@@ -107,7 +123,8 @@ struct rocev2 {
     struct cc_rule *rules; /* by NIC */
     int64_t rto_ps;
     int64_t rto_less_ps; /* by how much the timeout for few packets in flight is shorter */
-    int64_t n_naks, n_nak_rewinds, n_cnps;
+    struct bond *bond;   /* NULL: off */
+    int64_t n_naks, n_nak_rewinds, n_cnps, n_moves;
 };
 
 enum kind { KIND_DATA, KIND_ACK, KIND_NAK, KIND_SACK, KIND_CNP };
@@ -119,6 +136,7 @@ struct header {
     uint16_t qp;
     uint8_t kind;
     bool ack_request;
+    uint16_t nic; /* data: by which it was sent, and is answered */
     uint64_t bits[SACK_BITS / 64];
 };
 G_STATIC_ASSERT(sizeof(struct header) <= PACKET_HEADER_BYTES);
@@ -290,11 +308,12 @@ static struct packet *make_data(struct rocev2 *roce, struct qp *qp, const struct
     header->message = segment->message;
     header->psn = (uint32_t)psn & PSN_MASK;
     header->qp = (uint16_t)sender->index;
+    header->nic = (uint16_t)sender->nic;
     header->kind = KIND_DATA;
     header->ack_request = ack_request;
     segment->message->packets++;
     if (psn < qp->highest)
-        segment->message->retransmitted_packets++;
+        host_resent(&roce->connection, segment->message, payload);
     else
         qp->highest = psn + 1;
     return packet;
@@ -552,6 +571,103 @@ static void rewind_all(struct qp *qp)
     qp->sent.head = qp->sent.tail;
 }
 
+/* What is on its way counts as lost. */
+static void send_again(struct rocev2 *roce, struct qp *qp)
+{
+    if (config_of(roce)->recovery == SELECTIVE_REPEAT)
+        rewind_all(qp);
+    else
+        qp->next = qp->una;
+    arm(roce, qp);
+}
+
+static void move_qp(struct rocev2 *roce, struct qp *qp, uint32_t nic)
+{
+    struct sender *sender = &roce->senders[qp - roce->qps];
+
+    if (qp->failed || sender->nic == nic)
+        return;
+    host_sender_move(&roce->connection, sender, nic);
+    qp->rule = &roce->rules[nic];
+    roce->n_moves++;
+}
+
+/* The port for a queue pair at home on `home`: that, or of those that are up one by its number. */
+static uint32_t port_for(const struct rocev2 *roce, uint32_t home, uint32_t number)
+{
+    uint32_t n_nics = roce->connection.n_nics, n_up = 0;
+
+    for (uint32_t nic = 0; nic < n_nics; nic++)
+        n_up += !roce->bond->down[nic];
+    if (!roce->bond->down[home] || n_up == 0)
+        return home;
+    for (uint32_t nic = home + 1, turn = number % n_up;; nic++)
+        if (!roce->bond->down[nic % n_nics] && turn-- == 0)
+            return nic % n_nics;
+}
+
+/* Takes over the state of links that has lasted; looks again when that of others will have. */
+static void bond_look(struct bond *bond)
+{
+    struct connection *connection = &bond->roce->connection;
+    int64_t now_ps = engine_now_ps(connection->engine), next_ps = INT64_MAX;
+
+    for (uint32_t nic = 0; nic < connection->n_nics; nic++) {
+        const struct host_nic *port = &connection->src->nics[nic];
+        int64_t lasted_ps = port->changed_ps + config_of(bond->roce)->bond_delay;
+
+        if (lasted_ps <= now_ps)
+            bond->down[nic] = port->down;
+        else if (port->down != bond->down[nic])
+            next_ps = MIN(next_ps, lasted_ps);
+    }
+    if (next_ps < INT64_MAX)
+        engine_timer_set(connection->engine, &bond->timer, next_ps);
+}
+
+/* Takes no step itself: the fabric is in the middle of one. */
+static void bond_changed(struct host_watch *watch)
+{
+    struct bond *bond = (struct bond *)(void *)watch;
+    struct engine *engine = bond->roce->connection.engine;
+    int64_t at_ps = engine_now_ps(engine) + config_of(bond->roce)->bond_delay;
+
+    if (!event_is_pending(&bond->timer))
+        engine_timer_set(engine, &bond->timer, at_ps);
+}
+
+static void bond_fires(struct event_queue *queue, struct event *event)
+{
+    struct bond *bond = (struct bond *)(void *)((char *)event - offsetof(struct bond, timer));
+    struct rocev2 *roce = bond->roce;
+
+    (void)queue;
+    bond_look(bond);
+    for (uint32_t index = 0; index < roce->n_qps; index++) {
+        struct qp *qp = &roce->qps[index];
+        uint32_t before = roce->senders[index].nic;
+
+        move_qp(roce, qp, port_for(roce, qp->home, index));
+        if (roce->senders[index].nic == before)
+            continue;
+        if (bond->down[before] && qp->una < qp->next)
+            send_again(roce, qp);
+        host_ready(&roce->connection, &roce->senders[index]);
+    }
+}
+
+/* After timeouts in a row a queue pair tries the next port, and has its home there. */
+static void bond_timed_out(struct rocev2 *roce, struct qp *qp)
+{
+    const struct rocev2_config *config = config_of(roce);
+    uint32_t index = (uint32_t)(qp - roce->qps), nic = roce->senders[index].nic;
+
+    if (!config->bond_timeouts || qp->n_retries % config->bond_timeouts != 0)
+        return;
+    qp->home = (uint16_t)((nic + 1) % roce->connection.n_nics);
+    move_qp(roce, qp, port_for(roce, qp->home, index));
+}
+
 static void timer_fires(struct event_queue *queue, struct event *event)
 {
     struct qp *qp = (struct qp *)(void *)((char *)event - offsetof(struct qp, timer));
@@ -573,11 +689,9 @@ static void timer_fires(struct event_queue *queue, struct event *event)
     }
     if (roce->cc->timeout)
         roce->cc->timeout(qp->rule, &qp->cc);
-    if (config_of(roce)->recovery == SELECTIVE_REPEAT)
-        rewind_all(qp);
-    else
-        qp->next = qp->una;
-    arm(roce, qp);
+    if (roce->bond)
+        bond_timed_out(roce, qp);
+    send_again(roce, qp);
     host_ready(&roce->connection, &roce->senders[qp - roce->qps]);
 }
 
@@ -721,7 +835,7 @@ static void receive(struct connection *connection, struct packet *packet)
         return;
     }
     struct qp *qp = &roce->qps[header.qp];
-    uint32_t nic = roce->senders[header.qp].nic;
+    uint32_t nic = header.nic;
 
     header.message->marked_packets += marked;
     if (marked && roce->cc->notified)
@@ -760,8 +874,23 @@ static void open_qp(struct rocev2 *roce, uint32_t index, struct random_stream *d
     engine_timer_init(roce->connection.engine, &qp->timer, timer_fires);
     qp->source_port = FIRST_PORT + (uint32_t)random_below(draws, N_PORTS);
     qp->last_offset = -1;
+    qp->home = (uint16_t)roce->senders[index].nic;
     qp->rule = &roce->rules[roce->senders[index].nic];
     roce->cc->start(qp->rule, &qp->cc);
+}
+
+/* Links that have been down for long are known to be. */
+static void open_bond(struct rocev2 *roce)
+{
+    struct connection *connection = &roce->connection;
+
+    roce->bond = g_malloc0(sizeof(struct bond) + connection->n_nics);
+    *roce->bond = (struct bond){.watch = {.changed = bond_changed}, .roce = roce};
+    engine_timer_init(connection->engine, &roce->bond->timer, bond_fires);
+    host_watch_links(connection->src, &roce->bond->watch);
+    bond_look(roce->bond);
+    for (uint32_t index = 0; index < roce->n_qps; index++)
+        move_qp(roce, &roce->qps[index], port_for(roce, roce->qps[index].home, index));
 }
 
 static void derive_rules(struct rocev2 *roce)
@@ -796,12 +925,19 @@ static void open(struct connection *connection)
 
     for (uint32_t index = 0; index < roce->n_qps; index++)
         open_qp(roce, index, &draws, base);
+    if (config->bond)
+        open_bond(roce);
 }
 
 static void close_connection(struct connection *connection)
 {
     struct rocev2 *roce = (struct rocev2 *)connection;
 
+    if (roce->bond) {
+        host_unwatch_links(&roce->bond->watch);
+        engine_timer_cancel(connection->engine, &roce->bond->timer);
+        g_free(roce->bond);
+    }
     for (uint32_t index = 0; index < roce->n_qps; index++) {
         struct qp *qp = &roce->qps[index];
 
@@ -818,7 +954,8 @@ static void close_connection(struct connection *connection)
     g_free(roce->rules);
 }
 
-static const char *const totals[] = {"naks_sent", "rewinds_on_nak", "cnps_sent", NULL};
+static const char *const totals[] = {"naks_sent", "rewinds_on_nak", "cnps_sent", "bond_moves",
+                                     NULL};
 
 static void report(const struct connection *connection, int64_t *sums)
 {
@@ -827,6 +964,7 @@ static void report(const struct connection *connection, int64_t *sums)
     sums[0] += roce->n_naks;
     sums[1] += roce->n_nak_rewinds;
     sums[2] += roce->n_cnps;
+    sums[3] += roce->n_moves;
 }
 
 static void sample(const struct connection *connection, struct transport_sample *sample_out)
@@ -898,6 +1036,18 @@ static const struct param rocev2_params[] = {
     PARAM(NUMBER, struct rocev2_config, retry_limit, "7", "0", "1000000", NULL,
           "Timeouts in a row after which the queue pair fails.",
           "SOURCES.md 3.3: NCCL_IB_RETRY_CNT"),
+    PARAM(BOOL, struct rocev2_config, bond, "off", NULL, NULL, NULL,
+          "A bonded NIC: queue pairs leave a NIC port whose own link is down for ports on other "
+          "planes, and return.",
+          "our choice: off unless asked"),
+    PARAM(TIME, struct rocev2_config, bond_delay, "10ms", NULL, "100s", NULL,
+          "bond: for how long a link has to be down, or up again, before queue pairs move.",
+          "our choice: before the 34 ms after which a queue pair fails; Linux bonding looks at "
+          "links each 100 ms by custom"),
+    PARAM(NUMBER, struct rocev2_config, bond_timeouts, "0", NULL, "1000", NULL,
+          "bond: timeouts in a row after which a queue pair takes the next port for good, whatever "
+          "its own link says; 0: never.",
+          "our choice: the link alone"),
     CC_PARAMS(struct rocev2_config),
     PARAM_END,
 };

@@ -18,8 +18,12 @@
  * barrier: `count` activations start all. Activations beyond are ignored (the peer stops there with
  * a failed assertion, except for multishot).
  *
- * Understood, counted and not played: failures (no faults that begin at a time yet), prio (one
- * class of traffic), addon (csg-htsim's re-arming of barriers), the numbers of msg.
+ * A failure takes a link down from failures_at to failures_until; in htsim, which knows no time
+ * here, for the whole run, and of AGG switches alone. switch_id counts the switches of the tier in
+ * plane 0, link_id the switches above it; of a bundle the first link fails.
+ *
+ * Understood, counted and not played: prio (one class of traffic), addon (csg-htsim's re-arming of
+ * barriers), the numbers of msg.
  * Source: csg-htsim sim/datacenter/connection_matrix.cpp and sim/trigger.cpp, 2026;
  * ultraethernet/uet-htsim 40ccb05.
  */
@@ -33,6 +37,7 @@
 struct htsim_config {
     char *file;
     int64_t start_unit, lenient;
+    int64_t failures_at, failures_until;
 };
 
 static const struct param params[] = {
@@ -44,6 +49,10 @@ static const struct param params[] = {
     PARAM(BOOL, struct htsim_config, lenient, "off", NULL, NULL, NULL,
           "Take what the file holds where its header counts something else, and say so.",
           "our choice: htsim refuses such files"),
+    PARAM(TIME, struct htsim_config, failures_at, "0ps", NULL, NULL, NULL,
+          "When the links of the file's failure lines go down.", "htsim: from the start"),
+    PARAM(TIME, struct htsim_config, failures_until, "never", NULL, NULL, "never",
+          "When they come back.", "htsim: for good"),
     PARAM_END};
 
 static const char *const unit_names[] = {"us", "ps", "ns", "ms", "s"};
@@ -80,7 +89,7 @@ struct reader {
     GArray *triggers;       /* struct trigger */
     GHashTable *flow_of_id; /* id -> flow + 1; looked up, never walked */
     GHashTable *trigger_of; /* id -> trigger + 1; the same */
-    uint32_t n_failures;
+    uint32_t n_failures;    /* handed on to notes->faults */
 };
 
 /* Sets "FILE:LINE: what is wrong". */
@@ -404,22 +413,49 @@ static gboolean take_trigger(struct reader *reader, GError **error)
     return TRUE;
 }
 
+/* The tier of a type of switch, 0 if it is none. */
+static uint32_t find_tier(const char *type)
+{
+    static const char *const types[] = {"TOR", "AGG", "CORE"};
+
+    for (uint32_t t = 0; type && t < G_N_ELEMENTS(types); t++)
+        if (strcmp(type, types[t]) == 0)
+            return t + 1;
+    return 0;
+}
+
+static void add_failure(struct reader *reader, uint32_t tier, const uint32_t *ids)
+{
+    const struct htsim_config *config = reader->config;
+    g_autofree char *name = g_strdup_printf("%s:%u", config->file, reader->line);
+    struct fault fault = {
+        .name = name,
+        .object = {FAULT_UPLINK, tier, 0, ids[0], ids[1]},
+        .change = FAULT_DOWN,
+        .at_ps = config->failures_at,
+        .until_ps = config->failures_until == PARAM_AUTO ? FAULT_NEVER : config->failures_until};
+
+    fault_list_add(&reader->notes->faults, &fault);
+    reader->n_failures++;
+}
+
 static gboolean take_failure(struct reader *reader, GError **error)
 {
-    bool type = false, switch_id = false, link_id = false;
-    uint32_t number;
+    bool switch_id = false, link_id = false;
+    uint32_t tier = 0, ids[2];
 
     for (uint32_t i = 1; i < reader->tokens->len; i++) {
         const char *word = token_at(reader, i), *next = token_at(reader, i + 1);
 
-        if (strcmp(word, "switch_type") == 0 && !type && next &&
-            (strcmp(next, "TOR") == 0 || strcmp(next, "AGG") == 0 || strcmp(next, "CORE") == 0)) {
-            type = true;
+        uint32_t named = strcmp(word, "switch_type") == 0 && !tier ? find_tier(next) : 0;
+
+        if (named) {
+            tier = named;
             i++;
         } else if ((strcmp(word, "switch_id") == 0 && !switch_id) ||
                    (strcmp(word, "link_id") == 0 && !link_id)) {
             *(*word == 's' ? &switch_id : &link_id) = true;
-            if (!take_number(reader, &i, 0, &number, error))
+            if (!take_number(reader, &i, 0, &ids[*word == 'l'], error))
                 return FALSE;
         } else {
             return refuse(reader, reader->line, error,
@@ -428,10 +464,10 @@ static gboolean take_failure(struct reader *reader, GError **error)
                           word, next ? next : "");
         }
     }
-    if (!type || !switch_id || !link_id)
+    if (!tier || !switch_id || !link_id)
         return refuse(reader, reader->line, error,
                       "a failure needs switch_type, switch_id and link_id");
-    reader->n_failures++;
+    add_failure(reader, tier, ids);
     return TRUE;
 }
 
@@ -747,11 +783,6 @@ static void note_ignored(const struct reader *reader, const struct sums *sums)
         build_note(reader->notes,
                    "addon of %u flows is ignored: a barrier is not armed again after it fired",
                    sums->n_with[ADDON]);
-    if (reader->n_failures)
-        build_note(reader->notes,
-                   "warning: %u failure line%s understood but not played yet: all links are up "
-                   "(timed faults are to come)",
-                   reader->n_failures, reader->n_failures == 1 ? "" : "s");
 }
 
 static void note_content(const struct reader *reader)
@@ -760,6 +791,7 @@ static void note_content(const struct reader *reader)
 
     sum_flows(reader, &sums);
     g_autofree char *bytes = units_display(UNITS_BYTES, sums.bytes);
+    g_autofree char *at = units_format(UNITS_TIME, reader->config->failures_at);
 
     build_note(reader->notes, "htsim matrix %s: %u nodes, %u flows (%u as messages), %s in all",
                reader->config->file, reader->header[HEADER_NODES], reader->flows->len,
@@ -767,8 +799,12 @@ static void note_content(const struct reader *reader)
     if (reader->header[HEADER_NODES] < reader->graph->n_hosts)
         build_note(reader->notes, "Nodes %u is below the topology's %u hosts: the others are idle",
                    reader->header[HEADER_NODES], reader->graph->n_hosts);
+    reader->notes->n_hosts_named = reader->header[HEADER_NODES];
     note_starts(reader, &sums);
     note_triggers(reader);
+    if (reader->n_failures)
+        build_note(reader->notes, "%u failure line%s: links that go down at %s", reader->n_failures,
+                   reader->n_failures == 1 ? "" : "s", at);
     note_ignored(reader, &sums);
 }
 

@@ -181,7 +181,7 @@ int command_graph(int argc, char **argv)
     if (command_parse(&line, argc, argv, "[SCENARIO] - print the operations of a scenario",
                       "Prints each operation and who waits for it; with --dot for Graphviz. Ends "
                       "with 3, and says who\nwaits for what, when some can never begin.",
-                      COMMAND_DRAWS, &error))
+                      COMMAND_TAKES_DOT, &error))
         scenario = command_scenario(&line, &error);
     if (scenario) {
         if (experiment_init(&experiment, scenario, &error)) {

@@ -48,6 +48,11 @@ static GArray *all_sections(void)
                                           "What is particular to a group of hosts.", NULL,
                                           scenario_hosts_params},
                         1);
+    g_array_append_vals(sections,
+                        &(struct section){"fault", "fault:NAME", NULL,
+                                          "What happens to links during a run.", NULL,
+                                          scenario_fault_params},
+                        1);
     return sections;
 }
 
@@ -56,9 +61,12 @@ static char *range_text(const struct param *param)
 {
     if (param->type == PARAM_BOOL || param->type == PARAM_CHOICE || param->type == PARAM_TEXT)
         return g_strdup("");
+    const char *least = param->least ? param->least : "0", *word = param->choices;
+
     if (!param->most)
-        return g_strdup_printf("from %s", param->least ? param->least : "0");
-    return g_strdup_printf("%s to %s", param->least ? param->least : "0", param->most);
+        return g_strdup_printf("from %s%s%s", least, word ? ", or " : "", word ? word : "");
+    return g_strdup_printf("%s to %s%s%s", least, param->most, word ? ", or " : "",
+                           word ? word : "");
 }
 
 /* --- for people ------------------------------------------------------------------------------- */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/output.h"
 #include "models/node.h"
+#include "sim/app/fct.h"
+#include "sim/app/nccl.h"
 #include "sim/app/version.h"
+#include "sim/core/file.h"
 #include "sim/core/table.h"
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -22,6 +25,7 @@ struct output {
     struct table_writer *steps;       /* NULL where no node accounts for its time */
     struct table_writer *collectives; /* opened by the first call that has a row */
     GError *fault;                    /* of opening that */
+    struct fct fct;                   /* empty unless wanted */
 };
 
 static const char *const flow_columns[] = {
@@ -129,6 +133,8 @@ static void on_flow(void *data, const struct sink_flow *flow)
     summary_flow(&output->summary, flow);
     if (output->flows)
         write_flow(output->flows, flow);
+    if (output->fct.text)
+        fct_flow(&output->fct, flow);
 }
 
 static void write_port(struct table_writer *writer, const struct sink_port *port)
@@ -170,6 +176,7 @@ static void write_collective(struct output *output, const struct sink_group *gro
                                           "root",       "time_us", "algbw_GBps", "busbw_GBps",
                                           "collective", "ranks",   "calls"};
     struct table_writer *writer = output->collectives;
+    struct nccl_row row = nccl_row(group);
 
     if (!writer && !output->fault) {
         writer =
@@ -181,13 +188,13 @@ static void write_collective(struct output *output, const struct sink_group *gro
     if (!writer)
         return;
     put_whole(writer, group->bytes);
-    put_whole(writer, summary_count(group));
-    table_writer_field(writer, summary_type(group));
-    table_writer_field(writer, summary_redop(group));
-    put_whole(writer, group->root);
-    table_writer_double(writer, summary_call_us(group));
-    table_writer_double(writer, group->end_ps < 0 ? NAN : summary_algbw_bps(group) / 8e9);
-    table_writer_double(writer, group->end_ps < 0 ? NAN : summary_busbw_bps(group) / 8e9);
+    put_whole(writer, row.count);
+    table_writer_field(writer, row.type);
+    table_writer_field(writer, row.redop);
+    put_whole(writer, row.root);
+    table_writer_double(writer, row.finished ? row.time_us : NAN);
+    table_writer_double(writer, row.finished ? row.algbw : NAN);
+    table_writer_double(writer, row.finished ? row.busbw : NAN);
     table_writer_field(writer, group->name);
     put_whole(writer, group->n_ranks);
     put_whole(writer, group->n_calls);
@@ -242,7 +249,8 @@ static struct table_writer *open_table(const struct output *output, const char *
                                        const char *const *columns, size_t n_columns, GError **error)
 {
     g_autofree char *path = g_build_filename(output->folder, file, NULL);
-    struct table_writer *writer = table_writer_new(path, error);
+    struct table_writer *writer =
+        table_writer_new_with(path, output->scenario->run.json_lines, error);
 
     for (size_t i = 0; writer && i < n_columns; i++)
         table_writer_field(writer, columns[i]);
@@ -327,6 +335,8 @@ struct output *output_new(const char *folder, const struct experiment *experimen
                                     .step = accounts ? on_step : NULL};
     output->sink = (struct sink){&output->ops, output};
     summary_init(&output->summary);
+    if (run->fct)
+        fct_init(&output->fct);
     if (!open_summary(output, error) || (run->flows && !open_flows(output, error)) ||
         (run->ports && !open_ports(output, error)) ||
         (run->series_step > 0 && !open_series(output, error)) ||
@@ -359,24 +369,37 @@ void output_free(struct output *output)
     table_writer_abort(output->collectives);
     g_clear_error(&output->fault);
     summary_clear(&output->summary);
+    fct_clear(&output->fct);
     g_free(output->folder);
     g_free(output);
+}
+
+static void remove_file(const struct output *output, const char *file)
+{
+    g_autofree char *path = g_build_filename(output->folder, file, NULL);
+
+    g_unlink(path);
+}
+
+/* Writes a text, whole or not at all; NULL removes what an earlier run left. */
+static gboolean write_text(const struct output *output, const char *file, const char *text,
+                           GError **error)
+{
+    g_autofree char *path = g_build_filename(output->folder, file, NULL);
+
+    if (text)
+        return file_write(path, text, error);
+    remove_file(output, file);
+    return TRUE;
 }
 
 /* --- run.json --------------------------------------------------------------------------------- */
 
 static void add_string(GString *json, const char *name, const char *text)
 {
-    g_string_append_printf(json, "  \"%s\": \"", name);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            g_string_append_printf(json, "\\%c", *c);
-        else if ((unsigned char)*c < ' ')
-            g_string_append_printf(json, "\\u%04x", (unsigned)*c);
-        else
-            g_string_append_c(json, *c);
-    }
-    g_string_append(json, "\",\n");
+    g_string_append_printf(json, "  \"%s\": ", name);
+    table_json_string(json, text);
+    g_string_append(json, ",\n");
 }
 
 static void add_number(GString *json, const char *name, double value)
@@ -416,31 +439,30 @@ static const char *outcome_name(enum backend_outcome outcome)
 static gboolean write_facts(const struct output *output, const struct backend_result *result,
                             const struct output_facts *facts, GError **error)
 {
-    g_autofree char *path = g_build_filename(output->folder, "run.json", NULL);
-    g_autofree char *command = command_line(facts), *valid = g_utf8_make_valid(command, -1);
+    g_autofree char *command = command_line(facts);
     g_autoptr(GString) json = g_string_new("{\n");
     double n_hops = (double)MAX(result->n_hops, 1);
-    struct rusage usage;
+    struct rusage usage, children;
     bool complete = result->outcome == BACKEND_FINISHED || result->outcome == BACKEND_UNFINISHED;
 
     getrusage(RUSAGE_SELF, &usage);
+    getrusage(RUSAGE_CHILDREN, &children);
     add_string(json, "program", "weft");
     add_string(json, "version", version_text());
     add_string(json, "build", version_build());
-    add_string(json, "command", valid);
+    add_string(json, "command", command);
     add_string(json, "host", g_get_host_name());
     add_string(json, "outcome", outcome_name(result->outcome));
     add_number(json, "wall_s", facts->wall_s);
     add_number(json, "cpu_s", facts->cpu_s);
-    add_number(json, "peak_memory_bytes", (double)usage.ru_maxrss * 1024);
+    add_number(json, "peak_memory_bytes", (double)MAX(usage.ru_maxrss, children.ru_maxrss) * 1024);
     add_number(json, "simulated_ps", (double)result->end_ps);
     add_number(json, "events", (double)result->n_events);
     add_number(json, "packet_hops", (double)result->n_hops);
     add_number(json, "events_per_hop", (double)result->n_events / n_hops);
     add_number(json, "cpu_ns_per_hop", facts->cpu_s * 1e9 / n_hops);
     g_string_append_printf(json, "  \"complete\": %s\n}\n", complete ? "true" : "false");
-    return g_file_set_contents_full(path, json->str, (gssize)json->len,
-                                    G_FILE_SET_CONTENTS_CONSISTENT, 0666, error);
+    return write_text(output, "run.json", json->str, error);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -457,17 +479,31 @@ static void write_summary(struct output *output)
     }
 }
 
-/* Closes a table, or removes what an earlier run left where this one writes none. */
+/* Closes a table, and removes what an earlier run left where this one writes none. */
 static gboolean close_table(const struct output *output, struct table_writer **writer,
                             const char *file, GError **error)
 {
     struct table_writer *open = g_steal_pointer(writer);
-    g_autofree char *path = g_build_filename(output->folder, file, NULL);
+    g_autofree char *lines = table_json_lines_path(file);
 
-    if (open)
-        return table_writer_close(open, error);
-    g_unlink(path);
-    return TRUE;
+    if (!open)
+        remove_file(output, file);
+    if (!open || !output->scenario->run.json_lines)
+        remove_file(output, lines);
+    return open ? table_writer_close(open, error) : TRUE;
+}
+
+/* What tools of others read. */
+static gboolean write_foreign(const struct output *output, GError **error)
+{
+    const GArray *groups = output->summary.groups;
+    bool collectives = nccl_has(groups);
+    g_autofree char *table = collectives ? nccl_table(groups) : NULL;
+    g_autofree char *json = collectives ? nccl_json(groups) : NULL;
+
+    return write_text(output, "nccl.txt", table, error) &&
+           write_text(output, "nccl.json", json, error) &&
+           write_text(output, "fct.txt", output->fct.text ? output->fct.text->str : NULL, error);
 }
 
 gboolean output_finish(struct output *output, const struct backend_result *result,
@@ -486,7 +522,7 @@ gboolean output_finish(struct output *output, const struct backend_result *resul
            close_table(output, &output->series, "series.csv", error) &&
            close_table(output, &output->steps, "steps.csv", error) &&
            close_table(output, &output->collectives, "collectives.csv", error) &&
-           scenario_write(output->scenario, scenario, error) &&
+           write_foreign(output, error) && scenario_write(output->scenario, scenario, error) &&
            write_facts(output, result, facts, error) &&
            close_table(output, &output->summary_writer, "summary.csv", error);
 }

@@ -9,6 +9,7 @@
 #define WEFT_SIM_APP_SUMMARY_H
 
 #include "models/backend.h"
+#include "sim/app/split.h"
 
 struct summary_row {
     char *metric, *unit;
@@ -26,11 +27,12 @@ struct summary_load {
 struct summary {
     GArray *rows; /* struct summary_row, after summary_finish() */
     /* gathered */
-    GArray *completion_ps; /* int64_t, one a finished flow */
-    GArray *groups;        /* struct sink_group, names owned */
-    GArray *metrics;       /* struct summary_row, from the sink */
-    int64_t n_flows[3];    /* by enum sink_status */
-    int64_t n_fast;        /* slowdown < 1 */
+    GArray *completion_ps;            /* int64_t, one a finished flow */
+    GArray *groups;                   /* struct sink_group, names owned */
+    struct split transports, reaches; /* the flows by class */
+    GArray *metrics;                  /* struct summary_row, from the sink */
+    int64_t n_flows[3];               /* by enum sink_status */
+    int64_t n_fast;                   /* slowdown < 1 */
     int64_t packets, retransmitted_packets, spurious_retransmissions, timeouts, marked_packets;
     int64_t delivered_bytes, offered_bytes; /* payload; of all flows seen */
     int64_t start_ps, end_ps;               /* first start, last end at a receiver; or SINK_NEVER */
@@ -61,17 +63,24 @@ const char *summary_text(const struct summary *summary, const char *metric);
 /* The same as a number; NAN in both cases. */
 double summary_value(const struct summary *summary, const char *metric);
 
+/*
+ * Over all flows, unlike the rows: the completion time at rank ceil(per_mille n / 1000), one that
+ * did not finish counting as longer than all others; SINK_NEVER where the rank falls on such a one.
+ * After summary_finish().
+ */
+int64_t summary_percentile_ps(const struct summary *summary, unsigned per_mille);
+
+/*
+ * Mean busbw of the groups that have one, 0 for one that did not end; without such groups the
+ * payload delivered over first start to last end or, if a flow did not finish, to the run's end.
+ */
+double summary_throughput_bps(const struct summary *summary, const struct backend_result *result);
+
 /* end_receiver - start over ideal in millionths, to the nearest; -1 where there is none. */
 int64_t summary_slowdown_ppm(const struct sink_flow *flow);
 
 /* Bytes per second of a group, times factor_n / factor_d for busbw, in bit/s; 0 if unfinished. */
 double summary_algbw_bps(const struct sink_group *group);
 double summary_busbw_bps(const struct sink_group *group);
-
-/* What nccl-tests print of a call: values ("count"), their type, operation; microseconds a call. */
-int64_t summary_count(const struct sink_group *group);
-const char *summary_type(const struct sink_group *group);
-const char *summary_redop(const struct sink_group *group);
-double summary_call_us(const struct sink_group *group);
 
 #endif

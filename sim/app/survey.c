@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/survey.h"
 #include "models/ideal.h"
+#include "sim/app/faults.h"
 #include "sim/core/units.h"
 #include <string.h>
 
@@ -32,18 +33,11 @@ static uint32_t find_path(const struct look *look, uint32_t src, uint32_t dst, u
 static void note_round_trip(struct look *look, uint32_t src, uint32_t dst, uint32_t nic,
                             const struct transport_common *common)
 {
-    const struct graph *graph = &look->experiment->graph;
     struct survey *survey = look->survey;
-    struct ideal_path there, back;
-    int64_t packet = common->payload + common->header, rtt_ps;
+    int64_t rtt_ps = ideal_round_trip_ps(&look->route, src, dst, nic, common);
 
-    if (!ideal_path_find(&look->route, graph_port(graph, src, nic), graph->first_port[dst] + nic,
-                         &there) ||
-        !ideal_path_find(&look->route, graph_port(graph, dst, nic), graph->first_port[src] + nic,
-                         &back))
+    if (rtt_ps == SINK_NEVER)
         return;
-    rtt_ps = ideal_path_ps(&there, 1, packet, packet) +
-             ideal_path_ps(&back, 1, common->ack_bytes, common->ack_bytes);
     survey->most_rtt_ps = MAX(survey->most_rtt_ps, rtt_ps);
     survey->least_rtt_ps = survey->least_rtt_ps ? MIN(survey->least_rtt_ps, rtt_ps) : rtt_ps;
 }
@@ -210,6 +204,7 @@ GPtrArray *survey_warnings(const struct survey *survey, const struct experiment 
 
     warn_of_graph(&survey->facts, warnings);
     warn_of_timeouts(survey, experiment, warnings);
+    faults_warn(&experiment->build, warnings);
     if (survey->n_late > 0)
         warn(warnings, "%" G_GUINT64_FORMAT " messages start after the end of the run",
              survey->n_late);

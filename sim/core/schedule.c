@@ -86,6 +86,7 @@ void schedule_clear(struct schedule *schedule)
         schedule->source->free(schedule->data);
     g_free(schedule->rank_host);
     g_clear_pointer(&schedule->groups, g_array_unref);
+    g_clear_pointer(&schedule->sayings, g_hash_table_unref);
     g_clear_pointer(&schedule->profiles, g_ptr_array_unref);
     g_clear_pointer(&schedule->gemms, g_array_unref);
     *schedule = (struct schedule){0};
@@ -119,6 +120,22 @@ void schedule_set_needed(struct schedule *schedule, uint64_t op, uint32_t n_need
     g_array_index(schedule->store->ops, struct schedule_op, op).n_needed = n_needed;
 }
 
+void schedule_say(struct schedule *schedule, uint64_t op, const char *text)
+{
+    gint64 key = (gint64)op;
+
+    if (!schedule->sayings)
+        schedule->sayings = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    g_hash_table_replace(schedule->sayings, g_memdup2(&key, sizeof key), g_strdup(text));
+}
+
+const char *schedule_saying(const struct schedule *schedule, uint64_t op)
+{
+    gint64 key = (gint64)op;
+
+    return schedule->sayings ? g_hash_table_lookup(schedule->sayings, &key) : NULL;
+}
+
 void schedule_set_source(struct schedule *schedule, const struct schedule_source *source,
                          void *data, uint64_t n_ops)
 {
@@ -132,7 +149,13 @@ void schedule_set_source(struct schedule *schedule, const struct schedule_source
 uint32_t schedule_add_group(struct schedule *schedule, const char *name, int64_t bytes,
                             uint32_t n_ranks, int64_t factor_n, int64_t factor_d)
 {
-    struct schedule_group group = {g_strdup(name), bytes, n_ranks, factor_n, factor_d, 0, 1, 0, -1};
+    struct schedule_group group = {.name = g_strdup(name),
+                                   .bytes = bytes,
+                                   .n_ranks = n_ranks,
+                                   .factor_n = factor_n,
+                                   .factor_d = factor_d,
+                                   .n_calls = 1,
+                                   .root = -1};
 
     g_array_append_val(schedule->groups, group);
     return schedule->groups->len - 1;
@@ -172,6 +195,57 @@ const char *schedule_element_name(enum schedule_element element)
         [SCHEDULE_REDUCED] = "REDUCE", [SCHEDULE_COPIED] = "COPY"};
 
     return names[element];
+}
+
+/* The groups of `from` in `into`: number there = number here + what is returned. */
+static uint32_t append_groups(struct schedule *into, const struct schedule *from)
+{
+    uint32_t first = into->groups->len;
+
+    for (uint32_t i = 0; i < from->groups->len; i++) {
+        struct schedule_group group = *schedule_group(from, i);
+
+        group.name = g_strdup(group.name);
+        group.n_ops = 0; /* counted as operations are added */
+        g_array_append_val(into->groups, group);
+    }
+    return first;
+}
+
+static void append_op(struct schedule *into, const struct schedule *from, uint64_t index,
+                      uint32_t first_rank, uint32_t first_group, uint32_t rest)
+{
+    struct schedule_op op;
+
+    schedule_op(from, index, &op);
+    op.rank += first_rank;
+    if (op.kind == SCHEDULE_GEMM)
+        op.peer = schedule_gemm(into, &g_array_index(from->gemms, struct schedule_gemm, op.peer));
+    else if (op.kind == SCHEDULE_MESSAGE || op.kind == SCHEDULE_CONTROL)
+        op.peer += first_rank;
+    if (op.group == SCHEDULE_NO_GROUP && rest != SCHEDULE_NO_GROUP && op.kind == SCHEDULE_MESSAGE)
+        schedule_group(into, rest)->bytes += op.bytes;
+    op.group = op.group == SCHEDULE_NO_GROUP ? rest : op.group + first_group;
+    op.profile = schedule_profile(into, g_ptr_array_index(from->profiles, op.profile));
+    schedule_add_op(into, &op);
+}
+
+void schedule_append(struct schedule *into, const struct schedule *from, uint32_t first_rank,
+                     const char *name)
+{
+    uint64_t first_op = into->n_ops, next;
+    uint32_t first_group = append_groups(into, from);
+    uint32_t rest =
+        name ? schedule_add_group(into, name, 0, from->n_ranks, 0, 1) : SCHEDULE_NO_GROUP;
+    enum schedule_when when;
+
+    assert(into->store && first_rank + from->n_ranks <= into->n_ranks);
+    memcpy(into->rank_host + first_rank, from->rank_host, from->n_ranks * sizeof(uint32_t));
+    for (uint64_t i = 0; i < from->n_ops; i++)
+        append_op(into, from, i, first_rank, first_group, rest);
+    for (uint64_t i = 0; i < from->n_ops; i++) /* n_needed came with the operation */
+        for (uint32_t k = 0; (next = schedule_successor(from, i, k, &when)) != SCHEDULE_NONE; k++)
+            schedule_add_edge(into, first_op + i, first_op + next, when, true);
 }
 
 static gboolean check_op(const struct schedule *schedule, uint64_t index, GError **error)

@@ -100,7 +100,8 @@ struct schedule_group {
     int64_t bytes; /* nccl-tests' size S, per rank */
     uint32_t n_ranks;
     int64_t factor_n, factor_d; /* 0 / 1 where busbw has no meaning */
-    uint64_t n_ops;   /* operations that belong to it; all must end for the group to end */
+    uint64_t n_ops; /* operations that belong to it; all must end for the group to end */
+    bool contest;   /* its messages compete for one receiver: how fairly they share is measured */
     /* set after adding, where they mean something: */
     uint32_t n_calls;       /* calls of `bytes` each, one after the other; 1 */
     uint32_t element_bytes; /* of a value, for a row as nccl-tests print it; 0: no such row */
@@ -119,6 +120,7 @@ struct schedule {
     const struct schedule_source *source;
     void *data;
     struct schedule_store *store; /* private: stored operations and edges */
+    GHashTable *sayings;          /* operation -> char *; NULL: none. Looked up, never walked */
 };
 
 #define SCHEDULE_ERROR schedule_error_quark()
@@ -137,6 +139,13 @@ void schedule_add_edge(struct schedule *schedule, uint64_t from, uint64_t to,
 /* Sets what `op` needs, after its edges: for "first of several" and "k-th of several". */
 void schedule_set_needed(struct schedule *schedule, uint64_t op, uint32_t n_needed);
 
+/*
+ * What to tell the user if `op` never begins, where a file knows more than the graph does ("rank 0
+ * waits for 8 B from rank 3, tag 0: nobody sends it"). schedule_saying(): that, or NULL.
+ */
+void schedule_say(struct schedule *schedule, uint64_t op, const char *text);
+const char *schedule_saying(const struct schedule *schedule, uint64_t op);
+
 /* Computed form: takes `data`. */
 void schedule_set_source(struct schedule *schedule, const struct schedule_source *source,
                          void *data, uint64_t n_ops);
@@ -154,6 +163,13 @@ uint32_t schedule_gemm(struct schedule *schedule, const struct schedule_gemm *ge
 
 /* "SEND", ...; "" where there is none. */
 const char *schedule_element_name(enum schedule_element element);
+/*
+ * Adds all of `from`, which is finished, to `into`, which is stored and is not: its ranks come to
+ * be `first_rank` and up, whose hosts are set here. What belongs to no group there goes into a
+ * group called `name`, if that is not NULL.
+ */
+void schedule_append(struct schedule *into, const struct schedule *from, uint32_t first_rank,
+                     const char *name);
 
 /* Sorts edges, finds roots, and checks ranks, hosts (n_hosts) and sizes; the error names the op. */
 gboolean schedule_finish(struct schedule *schedule, uint32_t n_hosts, GError **error);

@@ -7,7 +7,7 @@ const char *sink_drop_name(enum sink_drop cause)
         [SINK_DROP_LOSS] = "loss",         [SINK_DROP_QUEUE] = "queue",
         [SINK_DROP_NO_ROUTE] = "no_route", [SINK_DROP_BUFFER] = "buffer",
         [SINK_DROP_HEADROOM] = "headroom", [SINK_DROP_LISTED] = "listed",
-        [SINK_DROP_HOST] = "host"};
+        [SINK_DROP_HOST] = "host",         [SINK_DROP_LINK_DOWN] = "link_down"};
 
     return names[cause];
 }

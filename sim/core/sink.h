@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-#define SINK_NEVER (-1) /* a time that was not reached; written as an empty field */
+#define SINK_REACH_UNKNOWN (-1)
+#define SINK_NEVER         (-1) /* a time that was not reached; written as an empty field */
 
 enum sink_status { SINK_FINISHED, SINK_UNFINISHED, SINK_FAILED };
 
@@ -22,7 +23,8 @@ struct sink_flow {
     int64_t end_receiver_ps; /* last byte placed (and in order, where the stream is ordered) */
     int64_t end_sender_ps;   /* last byte acknowledged */
     int64_t ideal_ps;        /* duration to the receiver on an idle fabric, no loss */
-    int64_t packets;         /* data packets sent, retransmissions included */
+    int reach; /* enum graph_reach of its ends, or SINK_REACH_UNKNOWN where it never started */
+    int64_t packets; /* data packets sent, retransmissions included */
     int64_t retransmitted_packets;
     int64_t spurious_retransmissions; /* retransmissions of what the receiver already had */
     int64_t timeouts;
@@ -34,14 +36,15 @@ struct sink_flow {
     const char *reason;            /* why it is unfinished or failed; "" otherwise */
 };
 
-enum sink_drop {                     /* causes */
-                 SINK_DROP_LOSS,     /* random loss on the wire (corruption) */
-                 SINK_DROP_QUEUE,    /* tail drop: the queue's limit */
-                 SINK_DROP_NO_ROUTE, /* no next hop */
-                 SINK_DROP_BUFFER,   /* the switch's shared memory is full */
-                 SINK_DROP_HEADROOM, /* a lossless class beyond its headroom */
-                 SINK_DROP_LISTED,   /* lost on the wire because a drop list says so */
-                 SINK_DROP_HOST,     /* the receiving NIC's buffer is full */
+enum sink_drop {                      /* causes */
+                 SINK_DROP_LOSS,      /* random loss on the wire (corruption) */
+                 SINK_DROP_QUEUE,     /* tail drop: the queue's limit */
+                 SINK_DROP_NO_ROUTE,  /* no next hop */
+                 SINK_DROP_BUFFER,    /* the switch's shared memory is full */
+                 SINK_DROP_HEADROOM,  /* a lossless class beyond its headroom */
+                 SINK_DROP_LISTED,    /* lost on the wire because a drop list says so */
+                 SINK_DROP_HOST,      /* the receiving NIC's buffer is full */
+                 SINK_DROP_LINK_DOWN, /* the link was down before the packet was over */
                  SINK_N_DROPS
 };
 

@@ -38,7 +38,7 @@ helps() {
 version() {
     exits 0 --version && grep -qE '^weft [^ ]+ \(-O' out
 }
-for command in run check graph list params compare fluid selftest; do
+for command in run check graph list params compare diff crosscheck fluid selftest; do
     ok "$command --help" helps $command
 done
 general_help() {
@@ -210,7 +210,7 @@ stopped() { # signal
     wait $pid
     [ $? = 1 ] && says err 'marked incomplete' && says stop/summary.csv 'complete,0,' &&
         says stop/run.json '"complete": false' interrupted && [ -s stop/flows.csv ] &&
-        ! ls stop | grep -v -e '\.csv$' -e '\.ini$' -e '\.json$'
+        ! ls stop | grep -v -e '\.csv$' -e '\.ini$' -e '\.json$' -e '^nccl.txt$'
 }
 ok 'SIGINT: exit 1, partial results marked so' stopped INT
 ok 'SIGTERM: the same' stopped TERM
@@ -254,6 +254,35 @@ ok '--set without a value' refuses '--set run.seed: group.key=value is expected'
 ok '--set of an unknown key' refuses "--set run.sed=1: [run] has no key 'sed'; did you mean 'seed'?" run f5.ini --set run.sed=1
 ok '--set of a wrong value' refuses '--set run.seed=x: a whole number is expected' run f5.ini --set run.seed=x
 ok '--seed of a wrong value' refuses '--seed x: a whole number' run f5.ini --seed x
+
+# --- what other tools read ------------------------------------------------------------------------
+
+foreign() { # every table as lines of JSON, fct.txt, and what nccl-tests print; gone when not wanted
+    set -- run --topology clos --workload allreduce --set topology.hosts=16 --out foreign --quiet
+    exits 0 "$@" --set run.json_lines=on --set run.fct=on --set run.series_step=100us || return 1
+    for table in flows ports series summary; do
+        [ "$(wc -l <foreign/$table.csv)" = $(($(wc -l <foreign/$table.jsonl) + 1)) ] &&
+            ! grep -vq '^{"[a-z_]*":.*}$' foreign/$table.jsonl || { echo $table; return 1; }
+    done
+    [ "$(wc -l <foreign/fct.txt)" = "$(wc -l <foreign/flows.jsonl)" ] || return 1
+    [ "$(awk '!/^#/ { print NF, $1, $3, $4, $5 }' foreign/nccl.txt)" = "13 16777216 float sum -1" ] ||
+        { cat foreign/nccl.txt; return 1; }
+    exits 0 "$@" --set run.flows=off || return 1
+    ls foreign
+    [ "$(ls foreign | tr '\n' ' ')" = "nccl.json nccl.txt ports.csv run.json scenario.ini summary.csv " ] || return 1
+    exits 0 "$@" --workload permutation --set workload.bytes=4KiB || return 1
+    [ "$(ls foreign | tr '\n' ' ')" = "flows.csv ports.csv run.json scenario.ini summary.csv " ]
+}
+ok 'lines of JSON, HPCC and nccl-tests' foreign
+compared() { # a comparison has lines of JSON as well
+    printf '%s\n' '[topology]' 'kind = star' 'hosts = 4' '[workload]' 'kind = permutation' \
+        '[run]' 'json_lines = on' '[compare]' 'vary = loss.rate_per_link' 'values = 0;1%' 'seeds = 2' \
+        '[variant:a]' 'transport.name = rocev2' >lines.ini
+    exits 0 compare lines.ini --out lines -q &&
+        [ "$(wc -l <lines/summary.jsonl) $(wc -l <lines/points.jsonl)" = "2 4" ] &&
+        grep -q '^{"case":"[a-z]*","variant":"a","loss.rate_per_link":0,"seeds":2,"complete":"yes",' lines/summary.jsonl
+}
+ok 'lines of JSON of a comparison' compared
 
 # --- the fluid model ------------------------------------------------------------------------------
 
