@@ -363,6 +363,10 @@ static void walk_op(struct walk *walk, const struct schedule_op *is, enum schedu
 
     switch (is->kind) {
     case SCHEDULE_MESSAGE:
+        if (when == SCHEDULE_AT_ISSUE) {
+            add(walk, op->begun_ps, EXPLAIN_ISSUE, NOWHERE, NULL);
+            break;
+        }
         if (when == SCHEDULE_AT_RECEIVER)
             add(walk, op->delivered_ps, EXPLAIN_NOTIFY, NOWHERE, NULL);
         walk->begin_ps = MAX(op->posted_ps, begin_ps);
@@ -378,7 +382,14 @@ static void walk_op(struct walk *walk, const struct schedule_op *is, enum schedu
         add(walk, op->begun_ps, EXPLAIN_REDUCE, NOWHERE, NULL);
         break;
     case SCHEDULE_COMPUTE:
+    case SCHEDULE_GEMM:
         add(walk, op->begun_ps, EXPLAIN_COMPUTE, NOWHERE, NULL);
+        break;
+    case SCHEDULE_CONTROL: /* what an engine, a host or a device does to get things going */
+    case SCHEDULE_ENQUEUE:
+    case SCHEDULE_DISPATCH:
+    case SCHEDULE_RETIRE:
+        add(walk, op->begun_ps, EXPLAIN_ISSUE, NOWHERE, NULL);
         break;
     case SCHEDULE_JOIN:
         break;
@@ -397,7 +408,8 @@ static void walk_ops(struct walk *walk, uint64_t last)
 
         op = &walk->journal->ops[index];
         schedule_op(&walk->journal->experiment->schedule, index, &is);
-        assert(end_of(op, &is, when) == walk->t_ps || walk->t_ps <= walk->begin_ps);
+        assert(end_of(op, &is, when) == walk->t_ps || walk->t_ps <= walk->begin_ps ||
+               when == SCHEDULE_AT_ISSUE);
         walk->op = index;
         walk_op(walk, &is, when);
         add(walk, op->by == SCHEDULE_NONE ? walk->begin_ps : op->enabled_ps, EXPLAIN_SCHEDULE,
