@@ -10,7 +10,7 @@ small=(--set workload.begin=16KiB --set workload.end=0B --set workload.iteration
     --set workload.ranks=0-3)
 
 checks() { # every ready scenario
-    for file in "$scenarios"/*.ini; do
+    for file in "$scenarios"/{mtia,h100,metaroce-post}*.ini; do
         case $file in
         */mtia300.ini | */h100.ini | */metaroce-post.ini) set -- --workload collective ;;
         *) set -- ;;
