@@ -6,8 +6,8 @@
 BUILD    ?= build
 CC       := $(if $(filter default,$(origin CC)),gcc,$(CC))
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
-PACKAGES := pkg-config libglib2.0-dev libgsl-dev libcsv-dev gnuplot-nox
-TEST_PACKAGES := libcmocka-dev libxml2-utils valgrind slurm-wlm munge libns3-dev g++
+PACKAGES := pkg-config libglib2.0-dev libgsl-dev libcsv-dev libpcap-dev gnuplot-nox
+TEST_PACKAGES := libcmocka-dev libxml2-utils valgrind slurm-wlm munge libns3-dev g++ tshark
 SANITIZE ?=
 OPTIMISE ?= -O2
 
@@ -30,7 +30,7 @@ XVAL        := $(if $(NS3),$(patsubst %.c,$(BUILD)/%,$(wildcard tests/xval/*.c))
 CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPTIMISE) -g -fno-omit-frame-pointer -ffp-contract=off \
            -Wall -Wextra -Wshadow -Wconversion -Werror $(SANITIZE)
 INCLUDE  = -I. $(shell pkg-config --cflags gio-2.0 gio-unix-2.0 gsl)
-LIBS     = $(shell pkg-config --libs gio-2.0 gsl) -lcsv -lm
+LIBS     = $(shell pkg-config --libs gio-2.0 gsl) -lcsv -lpcap -lm
 CXXFLAGS = -std=c++17 $(filter-out -std=%,$(CFLAGS))
 
 all: $(BUILD)/weft $(if $(NS3),$(BUILD)/weft-ns3 $(BUILD)/libns3c.a)
@@ -159,7 +159,7 @@ PREFIX     ?= /usr/local
 INSTALL    := install
 share       = $(DESTDIR)$(PREFIX)/share
 completion  = $(share)/bash-completion/completions/weft
-READY      := $(foreach folder,scenarios topologies workloads plots,\
+READY      := $(foreach folder,topologies workloads plots,\
                 $(wildcard $(folder)/*.ini $(folder)/*.gp))
 
 # what there is where ns-3 is: program, header, library

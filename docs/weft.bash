@@ -91,10 +91,10 @@ _weft() {
             return 0
         fi
         case $command in
-        run | check | compare | sweep | crosscheck | import)
+        run | check | graph | compare | sweep | crosscheck | import)
             mapfile -t COMPREPLY < <(compgen -W "$(_weft_names scenarios)" -f -- "$cur")
             ;;
-        diff | plot | report | gather) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
+        diff | explain | trace | plot | report | gather) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
         list)
             mapfile -t COMPREPLY < <(compgen -W "$("${words[0]}" list |
                 sed -n 's/^\([a-z]*\) (.*/\1/p')" -- "$cur")

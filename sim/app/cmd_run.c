@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* weft run: plays one scenario and leaves its files. */
 #include "models/recovery.h"
+#include "sim/app/capture.h"
 #include "sim/app/command.h"
 #include "sim/app/experiment.h"
+#include "sim/app/nccl.h"
 #include "sim/app/output.h"
 #include "sim/app/progress.h"
 #include "sim/core/units.h"
+#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#define WAITS_PRINTED    10
-#define NOTES_PRINTED    20
-#define LEAST_HOPS_TIMED 100000 /* below, the cost of a hop is the cost of starting */
+#define WAITS_PRINTED       10
+#define NOTES_PRINTED       20
+#define COLLECTIVES_PRINTED 64
+#define LEAST_HOPS_TIMED    100000 /* below, the cost of a hop is the cost of starting */
 
 struct run {
     const struct command_line *line;
@@ -68,6 +72,34 @@ static void print_head(const struct run *run)
     printf("; seed %" G_GINT64_FORMAT "\n", scenario->run.seed);
 }
 
+/* The table of nccl-tests (out-of-place part): for calls that have a row in it. */
+static void print_collectives(const struct summary *summary)
+{
+    guint n = 0;
+
+    for (guint i = 0; i < summary->groups->len; i++) {
+        const struct sink_group *group = &g_array_index(summary->groups, struct sink_group, i);
+
+        struct nccl_row row = nccl_row(group);
+
+        if (group->element_bytes == 0 || n++ >= COLLECTIVES_PRINTED)
+            continue;
+        if (n == 1)
+            printf("# %-13s %12s %12s %8s %6s %5s %10s %8s %8s\n#%15s %12s %12s %8s %6s %5s %10s "
+                   "%8s %8s\n",
+                   "collective", "size", "count", "type", "redop", "root", "time", "algbw", "busbw",
+                   "", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)");
+        printf("%-15s %12" G_GINT64_FORMAT " %12" G_GINT64_FORMAT " %8s %6s %5d ", group->name,
+               group->bytes, row.count, row.type, row.redop, row.root);
+        if (group->end_ps < 0)
+            printf(" UNFINISHED\n");
+        else
+            printf("%11.2f %8.2f %8.2f\n", row.time_us, row.algbw, row.busbw);
+    }
+    if (n > COLLECTIVES_PRINTED)
+        printf("            %u more rows are in collectives.csv\n", n - COLLECTIVES_PRINTED);
+}
+
 /* Of a contest: when its flows had their fair shares. */
 static void print_fairness(const struct summary *summary, const char *group)
 {
@@ -95,22 +127,30 @@ static void print_fairness(const struct summary *summary, const char *group)
 
 static void print_groups(const struct summary *summary)
 {
+    guint n = 0;
+
     for (guint i = 0; i < summary->groups->len; i++) {
         const struct sink_group *group = &g_array_index(summary->groups, struct sink_group, i);
         g_autofree char *bytes = units_display(UNITS_BYTES, (double)group->bytes);
 
-        if (i == NOTES_PRINTED) {
+        if (group->element_bytes > 0)
+            continue;
+        if (n++ == NOTES_PRINTED) {
             printf("            %u more groups are in summary.csv\n", summary->groups->len - i);
             break;
         }
-        printf("%-11s %s over %u ranks", group->name, bytes, group->n_ranks);
+        printf("%-11s %s%s%u ranks", group->name, group->bytes > 0 ? bytes : "",
+               group->bytes > 0 ? " over " : "", group->n_ranks);
         if (group->end_ps < 0) {
             printf(": UNFINISHED\n");
             print_fairness(summary, group->name);
             continue;
         }
         print_quantity(": ", UNITS_TIME, (double)(group->end_ps - group->start_ps));
-        print_quantity(", algbw ", UNITS_RATE, summary_algbw_bps(group));
+        if (group->n_calls > 1)
+            printf(", %u times", group->n_calls);
+        if (group->bytes > 0)
+            print_quantity(", algbw ", UNITS_RATE, summary_algbw_bps(group));
         if (group->factor_n > 0)
             print_quantity(", busbw ", UNITS_RATE, summary_busbw_bps(group));
         printf("\n");
@@ -221,6 +261,7 @@ static void print_table(const struct run *run)
     print_head(run);
     print_flows(summary);
     print_groups(summary);
+    print_collectives(summary);
     print_counts(summary);
     print_faults(run);
     print_quantity("simulated   ", UNITS_TIME, (double)run->result.end_ps);
@@ -313,6 +354,35 @@ static char *default_folder(const struct scenario *scenario)
     return g_build_filename("results", scenario->name ? scenario->name : "run", NULL);
 }
 
+/* What links carry goes beside the tables, where that is asked for. */
+static gboolean begin_capture(const struct run *run, struct capture **capture, GError **error)
+{
+    const char *links = run->experiment->scenario->run.pcap;
+    g_autofree char *path = g_build_filename(run->folder, "capture.pcap", NULL);
+
+    g_unlink(path); /* of an earlier run */
+    if (!*links)
+        return TRUE;
+    *capture = capture_new(run->experiment, links, path, error);
+    return *capture != NULL;
+}
+
+static int play_captured(struct run *run)
+{
+    struct capture *capture = NULL;
+    GError *error = NULL;
+    int code;
+
+    if (!begin_capture(run, &capture, &error))
+        return command_fail("run", error);
+    code = play(run);
+    if (code == COMMAND_WRONG)
+        capture_abort(capture);
+    else if (capture && !capture_close(capture, &error))
+        code = command_fail("run", error);
+    return code;
+}
+
 static int run_scenario(struct run *run, struct scenario *scenario)
 {
     struct experiment experiment;
@@ -322,7 +392,7 @@ static int run_scenario(struct run *run, struct scenario *scenario)
     run->experiment = &experiment;
     if (experiment_init(&experiment, scenario, &error))
         run->output = output_new(run->folder, &experiment, &error);
-    code = run->output ? play(run) : command_fail("run", error);
+    code = run->output ? play_captured(run) : command_fail("run", error);
     output_free(run->output);
     backend_result_clear(&run->result);
     experiment_clear(&experiment);

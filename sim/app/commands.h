@@ -13,6 +13,7 @@ enum command_exit {
 
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
+int command_graph(int argc, char **argv);
 int command_import(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_params(int argc, char **argv);
@@ -20,6 +21,8 @@ int command_compare(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_gather(int argc, char **argv);
 int command_diff(int argc, char **argv);
+int command_explain(int argc, char **argv);
+int command_trace(int argc, char **argv);
 int command_crosscheck(int argc, char **argv);
 int command_fluid(int argc, char **argv);
 int command_plot(int argc, char **argv);
