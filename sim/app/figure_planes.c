@@ -283,7 +283,6 @@ static void note_panel(GString *notes, const struct panel *panel)
                                plane->id, plane->total * 1e-6);
     }
     g_string_append_c(notes, '\n');
-    figure_series_note_step(notes, panel->series);
 }
 
 static gboolean write_plane_failure(const struct results *results, GString *notes, GError **error)
@@ -292,8 +291,16 @@ static gboolean write_plane_failure(const struct results *results, GString *note
 
     if (!panels)
         return FALSE;
-    for (guint i = 0; i < panels->len; i++)
-        note_panel(notes, g_ptr_array_index(panels, i));
+    for (guint i = 0; i < panels->len; i++) {
+        const struct panel *panel = g_ptr_array_index(panels, i), *before = NULL;
+
+        if (i > 0)
+            before = g_ptr_array_index(panels, i - 1);
+        note_panel(notes, panel);
+        if (!before || before->series->step_ps != panel->series->step_ps ||
+            before->series->steps_per_bin != panel->series->steps_per_bin)
+            figure_series_note_step(notes, panel->series);
+    }
     return write_planes(results, panels, error) && write_marks(results, panels, error);
 }
 

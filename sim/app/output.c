@@ -255,6 +255,7 @@ struct output *output_new(const char *folder, const struct experiment *experimen
                                           .series = on_series};
     struct output *output;
     const struct run_config *run = &experiment->scenario->run;
+    bool series = run->series_step > 0 && run->series_file;
 
     if (g_mkdir_with_parents(folder, 0777) != 0) {
         g_set_error(error, OUTPUT_ERROR, 1, "%s: cannot make the folder for results: %s", folder,
@@ -264,13 +265,12 @@ struct output *output_new(const char *folder, const struct experiment *experimen
     output = g_new0(struct output, 1);
     output->folder = g_strdup(folder);
     output->scenario = experiment->scenario;
-    output->sink = (struct sink){run->series_step > 0 ? &timed : &plain, output};
+    output->sink = (struct sink){series ? &timed : &plain, output};
     summary_init(&output->summary);
     if (run->fct)
         fct_init(&output->fct);
     if (!open_summary(output, error) || (run->flows && !open_flows(output, error)) ||
-        (run->ports && !open_ports(output, error)) ||
-        (run->series_step > 0 && !open_series(output, error))) {
+        (run->ports && !open_ports(output, error)) || (series && !open_series(output, error))) {
         output_free(output);
         return NULL;
     }

@@ -31,6 +31,11 @@ const struct param scenario_run_params[] = {
     PARAM(TIME, struct run_config, series_step, "0ps", NULL, NULL, NULL,
           "Write series.csv: what happened in each step of this length; 0: not.",
           "our choice: the file is large"),
+    PARAM(
+        BOOL, struct run_config, series_file, "on", NULL, NULL, NULL,
+        "Write series.csv where there is a series_step; off: only the rows of summary.csv that are "
+        "measured on it.",
+        "our choice"),
     PARAM(TEXT, struct run_config, series, "flow,port,plane,host", NULL, NULL, NULL,
           "Objects of series.csv: some of flow, port, plane, host, by commas.", "our choice: all"),
     PARAM(BOOL, struct run_config, json_lines, "off", NULL, NULL, NULL,

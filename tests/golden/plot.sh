@@ -205,14 +205,33 @@ ideal() {
         { d = v("ideal_gbps") - first[v("variant")] * v("planes"); if (d * d > 1e-4) { print; bad = 1 } }
         END { exit bad }'
 }
-received() { # the curves hold every byte: 5 x 400 kB, in bins of one length but the last
-    table incast fairness.csv '{ for (i = 6; i <= NF; i++) sum += $i; t[NR] = v("time_ms"); s[NR] = sum }
-        v("jain") != "" && (v("jain") + 0 > 1 || v("jain") + 0 < 0.19) { print; bad = 1 }
-        v("jain") != "" && (v("share_least") + 0 > 1 || v("share_most") + 0 < 1) { print; bad = 1 }
-        v("jain") != "" { n++ }
-        END { step = t[4] - t[3]; last = 2 * (t[NR] - t[NR - 1]) - step
-              bytes = (s[NR - 1] * step + (s[NR] - s[NR - 1]) * last) * 1e6 / 8
-              if (bytes < 1.9999e6 || bytes > 2.0001e6) { print bytes; bad = 1 } exit bad || n < 3 }'
+received() { # every point of every flow, from the series: bytes over the steps in which it was there
+    local steps
+    steps=$(sed -n '/fairness/,/rates/s/.*mean of \([0-9]*\) steps of 2us.*/\1/p' "$scratch/incast.said")
+    awk -F, -v k="${steps:-1}" 'FILENAME ~ /series/ {
+            if ($2 == "flow" && $4 == "received") {
+                bin = int((int(($1 + 1999999) / 2000000) - 1) / k)
+                bytes[bin, $3] += $5; n[bin, $3]++
+                end = $1
+            }
+            next
+        }
+        FNR > 1 {
+            bin = FNR - 2
+            for (f = 0; f < 5; f++) {
+                ps = n[bin, f] * 2000000
+                if (ps > end - bin * k * 2000000) ps = end - bin * k * 2000000
+                want = n[bin, f] ? bytes[bin, f] * 8000 / ps : ""
+                if (want == "" ? $(6 + f) != "" : ($(6 + f) - want) ^ 2 > 1e-12 * want ^ 2 + 1e-12) {
+                    print "bin " bin ", flow " f ": " $(6 + f) " is not " want; bad = 1
+                }
+                points++
+            }
+            if ($2 != "" && ($2 > 1 || $2 < 0.19 || $3 > 1 || $4 < 1)) { print; bad = 1 }
+            shared += $2 != ""
+        }
+        END { exit bad || points < 300 || shared < 30 }' \
+        "$scratch/incast/series.csv" "$scratch/incast/fairness.csv"
 }
 lost_plane() { # nothing arrives from a plane that is down, and it returns in the other figures
     table planes plane-failure.csv 'v("plane") == 1 && v("time_ms") > 0.22 && v("time_ms") < 0.3 {

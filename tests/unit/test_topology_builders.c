@@ -9,7 +9,8 @@
 
 static void list_names_each_kind_once(void **state)
 {
-    static const char *const names[] = {"clos", "star", "line", "dumbbell", "graph", "htsim"};
+    static const char *const names[] = {"clos",  "star",  "line", "dumbbell",
+                                        "graph", "htsim", "ns3",  "nccl"};
     size_t n = 0;
 
     (void)state;
