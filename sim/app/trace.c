@@ -368,15 +368,14 @@ static void name_ports(struct chrome *chrome, const struct replay *replay, const
 
 static char *op_name(const struct schedule_op *op, uint64_t index)
 {
-    static const char *const kinds[] = {[SCHEDULE_MESSAGE] = "message",
-                                        [SCHEDULE_COMPUTE] = "compute",
-                                        [SCHEDULE_REDUCE] = "reduce",
-                                        [SCHEDULE_JOIN] = "join"};
-
-    if (op->kind != SCHEDULE_MESSAGE)
-        return g_strdup_printf("%s %" PRIu64, kinds[op->kind], index);
-    return g_strdup_printf("message %" PRIu64 " to rank %u, %" PRId64 " B", index, op->peer,
-                           op->bytes);
+    if (op->kind == SCHEDULE_MESSAGE)
+        return g_strdup_printf("message %" PRIu64 " to rank %u, %" PRId64 " B", index, op->peer,
+                               op->bytes);
+    return g_strdup_printf("%s %" PRIu64,
+                           op->kind == SCHEDULE_REDUCE    ? "reduce"
+                           : op->kind == SCHEDULE_COMPUTE ? "compute"
+                                                          : "operation",
+                           index);
 }
 
 /* Operations by rank, and what their groups span. */
