@@ -368,12 +368,26 @@ static void walk_op(struct walk *walk, const struct schedule_op *is, enum schedu
 {
     const struct journal_op *op = &walk->journal->ops[walk->op];
 
-    if (is->kind == SCHEDULE_MESSAGE) {
+    switch (is->kind) {
+    case SCHEDULE_MESSAGE:
         walk_posted(walk, op, when);
         add(walk, op->begun_ps, EXPLAIN_ISSUE, NOWHERE, NULL);
-    } else {
-        add(walk, op->begun_ps, is->kind == SCHEDULE_REDUCE ? EXPLAIN_REDUCE : EXPLAIN_COMPUTE,
-            NOWHERE, NULL);
+        break;
+    case SCHEDULE_REDUCE:
+        add(walk, op->begun_ps, EXPLAIN_REDUCE, NOWHERE, NULL);
+        break;
+    case SCHEDULE_COMPUTE:
+    case SCHEDULE_GEMM:
+        add(walk, op->begun_ps, EXPLAIN_COMPUTE, NOWHERE, NULL);
+        break;
+    case SCHEDULE_CONTROL: /* what an engine, a host or a device does to get things going */
+    case SCHEDULE_ENQUEUE:
+    case SCHEDULE_DISPATCH:
+    case SCHEDULE_RETIRE:
+        add(walk, op->begun_ps, EXPLAIN_ISSUE, NOWHERE, NULL);
+        break;
+    case SCHEDULE_JOIN:
+        break;
     }
 }
 

@@ -38,7 +38,7 @@ helps() {
 version() {
     exits 0 --version && grep -qE '^weft [^ ]+ \(-O' out
 }
-for command in run check list params compare diff explain trace crosscheck fluid selftest; do
+for command in run check graph list params compare sweep gather diff explain trace plot report import crosscheck fluid selftest; do
     ok "$command --help" helps $command
 done
 general_help() {
