@@ -11,6 +11,7 @@ exits() { # code, argument...
     got=$?
     [ $got = "$code" ] || { echo "weft $*: exit $got, not $code"; cat "$scratch/out" "$scratch/err"; false; }
 }
+tree=$PWD
 cd "$scratch" || exit 2
 
 # two packets of 4178 and 986 B at 100 Gb/s over one switch (500 ns + 600 ns + 500 ns), the second
@@ -63,6 +64,14 @@ for name in ("flow 0", "flow 9", "allreduce", "issue", "flows", "ports and queue
     assert name in names, name
 END2
 ok '(JSON, spans that end, wires that carry one packet at a time)' python3 check.py
+
+WEFT_DATA=$tree "$WEFT" run mtia-small --set run.flows=on --out mtia --quiet
+flow=$(sed -n 2p mtia/flows.csv | cut -d, -f1)
+engines() { # elements of work queues in the tracks of their engines
+    exits 0 trace mtia --flow "$flow" --format chrome && grep -q '"name":"rank 0, engine 1"' out &&
+        grep -q '"pid":5,.*"name":"WRITE","cat":"element"' out
+}
+ok 'message engines have tracks' engines
 
 ok 'no flow' exits 2 trace ring
 ok 'no such flow' exits 2 trace ring --flow 100000
