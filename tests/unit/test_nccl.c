@@ -26,11 +26,17 @@ static GArray *groups_of(const struct sink_group *groups, guint n)
  * 1 GiB over 8 ranks in 8 ms: algbw 1073741824 / 8e-3 = 134.217728 GB/s; all-reduce x 7/4 =
  * 234.88; reduce-scatter in 4 ms: 268.44 x 7/8 = 234.88, and 1 GiB / 8 / 4 elements a rank.
  */
+#define CALL(name_, bytes_, ranks_, n_, d_, start_, end_, done_)                                   \
+    {                                                                                              \
+        .name = name_, .bytes = bytes_, .n_ranks = ranks_, .factor_n = n_, .factor_d = d_,         \
+        .start_ps = start_, .end_ps = end_, .n_ops = 9, .n_ops_done = done_, .n_calls = 1,         \
+        .root = -1                                                                                 \
+    }
 static const struct sink_group calls[] = {
-    {"incast", 5, 9, 0, 1, 0, 10, 1, 1},
-    {"allreduce", 1 << 30, 8, 14, 8, 1000, 8000001000, 9, 9},
-    {"allreduce", 1 << 20, 8, 14, 8, 5000, -1, 9, 3},
-    {"reducescatter", 1 << 30, 8, 7, 8, 0, 4000000000, 9, 9},
+    CALL("incast", 5, 9, 0, 1, 0, 10, 9),
+    CALL("allreduce", 1 << 30, 8, 14, 8, 1000, 8000001000, 9),
+    CALL("allreduce", 1 << 20, 8, 14, 8, 5000, -1, 3),
+    CALL("reducescatter", 1 << 30, 8, 7, 8, 0, 4000000000, 9),
 };
 
 /* The columns as scripts cut them: by blanks, lines of '#' left out. */
