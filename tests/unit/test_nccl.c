@@ -98,6 +98,27 @@ static void the_report_has_the_keys_of_the_original(void **state)
         "  \"average_bus_bandwidth\": {\"bandwidth\": 234.881024, \"okay\": \"unchecked\"}\n}\n");
 }
 
+/* Two decimals, or as many as seven places leave room for. */
+static void times_keep_their_column(void **state)
+{
+    static const struct {
+        int64_t end_ps;
+        const char *text;
+    } cases[] = {{1234567890, "  1234.57  "},
+                 {12345678900, "  12345.7  "},
+                 {123456789000, "   123457  "},
+                 {1230000, "     1.23  "}};
+
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct sink_group call = CALL("allreduce", 4, 8, 14, 8, 0, cases[i].end_ps, 9);
+        g_autoptr(GArray) groups = groups_of(&call, 1);
+        g_autofree char *text = nccl_table(groups);
+
+        assert_non_null(strstr(text, cases[i].text));
+    }
+}
+
 static void groups_without_busbw_are_no_collectives(void **state)
 {
     g_autoptr(GArray) none = groups_of(calls, 1), one = groups_of(calls, 2);
@@ -139,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_has_the_columns_that_scripts_read),
         cmocka_unit_test(the_report_has_the_keys_of_the_original),
+        cmocka_unit_test(times_keep_their_column),
         cmocka_unit_test(groups_without_busbw_are_no_collectives),
         cmocka_unit_test(a_flow_is_a_line_of_hpcc),
     };
