@@ -159,7 +159,7 @@ PREFIX     ?= /usr/local
 INSTALL    := install
 share       = $(DESTDIR)$(PREFIX)/share
 completion  = $(share)/bash-completion/completions/weft
-READY      := $(foreach folder,scenarios topologies workloads plots,\
+READY      := $(foreach folder,topologies workloads plots,\
                 $(wildcard $(folder)/*.ini $(folder)/*.gp))
 
 # what there is where ns-3 is: program, header, library

@@ -4,7 +4,7 @@
 # same bytes each time, a graph is printed, and one that hangs ends with 3 and says who waits.
 . "$(dirname "$0")/../tap.bash"
 export WEFT_DATA=$PWD
-scenarios=$PWD/scenarios
+scenarios=$PWD/workloads
 cd "$scratch" || exit 2
 small=(--set workload.begin=16KiB --set workload.end=0B --set workload.iterations=2
     --set workload.ranks=0-3)
