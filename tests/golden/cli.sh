@@ -187,6 +187,25 @@ warnings() {
         says out 'WARNING     tier 1 is oversubscribed 2 : 1' 'WARNING     1 messages start after' \
             'rto = 1us is below the unloaded round trip'
 }
+more_warnings() {
+    exits 0 check --topology clos --workload allreduce --set topology.hosts=64 --set topology.tiers=3 \
+        --set topology.hosts_per_leaf=4 --set workload.ranks=0-3 --set route.seeds=equal --set run.end=1ms \
+        --set 'queue.ecn_map=100Gbps 400KB 1600KB 20%; 400Gbps 200KB 1600KB 20%' --set queue.kind=red &&
+        says out 'WARNING     1 of 1 collectives, such as allreduce over 4 ranks, never leave the switch' \
+            '(polarisation)' 'rocev2: the run ends at 1ms, before its timeout of 4194304ns (timeout_exponent)' \
+            'ports of 100Gbps mark from 400000 to 1600000 B, those of 400Gbps from 200000 to 1600000 B' &&
+        exits 0 check --topology clos --workload allreduce --set topology.hosts=64 --set topology.tiers=3 \
+            --set topology.hosts_per_leaf=4 && ! grep WARNING out
+}
+ok 'check warns: a collective behind one switch, polarisation, marks, a run too short for its RTO' more_warnings
+group_warnings() { # the timeout of a group of hosts, and a short one for few packets
+    printf '%s\n' '[topology]' 'kind = star' '[workload]' 'kind = permutation' \
+        '[transport:eager]' 'name = rocev2' 'rto = 1us' 'rto_low = 900ns' \
+        '[hosts:some]' 'ranks = 0-3' 'transport = eager' >groups.ini
+    exits 0 check groups.ini && says out 'eager: rto = 1us is below the unloaded' 'eager: rto_low = 900ns is below' &&
+        ! grep 'rocev2: rto' out
+}
+ok 'check warns: an RTO below the round trip, by groups of hosts' group_warnings
 ok 'check warns: oversubscription, a start after the end, an RTO below the round trip' warnings
 
 # --- exit 1 and 3 ---------------------------------------------------------------------------------
