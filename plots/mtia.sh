@@ -202,14 +202,22 @@ racks() {
 loss() {
     local name=loss
     head_of $name transport,loss,total_us,recovery_share
-    for transport in "RoCEv2 go-back-N|transport.name=rocev2|transport.rto=100us" \
-        "RoCEv2 selective repeat|transport.name=rocev2|transport.recovery=selective_repeat|transport.rto=100us" \
+    local patient="transport.rto=100us|transport.retry_limit=20"
+    for transport in "RoCEv2 go-back-N|transport.name=rocev2|$patient" \
+        "RoCEv2 selective repeat|transport.recovery=selective_repeat|$patient" \
         "MetaRoCE (what if)|transport.name=metaroce|workload.spread=transport"; do
-        IFS='|' read -r title first second third <<<"$transport"
-        for rate in 0 0.001 0.01; do
-            play mtia-dlrm "$first" ${second:+"$second"} ${third:+"$third"} workload.scale=0.02 \
-                loss.rate_end_to_end=$rate transport.retry_limit=100000
-            row $name "$title" $rate "$(span_us)" "$(share recovery)"
+        IFS='|' read -r title first second fourth <<<"$transport"
+        for harm in "0|loss.rate_end_to_end=0" "0.1 %|loss.rate_end_to_end=0.001" \
+            "1 %|loss.rate_end_to_end=0.01" \
+            "a blade lost at 100 us|fault:blade.object=plane:1|fault:blade.at=100us|fault:blade.change=down"; do
+            IFS='|' read -r what one two three <<<"$harm"
+            if play mtia-dlrm "$first" ${second:+"$second"} workload.scale=0.02 \
+                run.end=1s "$one" ${two:+"$two"} ${three:+"$three"} ${fourth:+"$fourth"}; then
+                row $name "$title" "$what" "$(span_us)" "$(share recovery)"
+            else
+                [ -e "$folder/run/summary.csv" ] # it was played, but did not end
+                row $name "$title" "$what" unfinished ""
+            fi
         done
     done
 }
