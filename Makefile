@@ -6,8 +6,8 @@
 BUILD    ?= build
 CC       := $(if $(filter default,$(origin CC)),gcc,$(CC))
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
-PACKAGES := pkg-config libglib2.0-dev libgsl-dev libcsv-dev gnuplot-nox
-TEST_PACKAGES := libcmocka-dev valgrind slurm-wlm munge libns3-dev g++
+PACKAGES := pkg-config libglib2.0-dev libgsl-dev libcsv-dev libpcap-dev gnuplot-nox
+TEST_PACKAGES := libcmocka-dev libxml2-utils valgrind slurm-wlm munge libns3-dev g++ tshark
 SANITIZE ?=
 OPTIMISE ?= -O2
 
@@ -30,7 +30,7 @@ XVAL        := $(if $(NS3),$(patsubst %.c,$(BUILD)/%,$(wildcard tests/xval/*.c))
 CFLAGS  := -std=c11 -D_GNU_SOURCE $(OPTIMISE) -g -fno-omit-frame-pointer -ffp-contract=off \
            -Wall -Wextra -Wshadow -Wconversion -Werror $(SANITIZE)
 INCLUDE  = -I. $(shell pkg-config --cflags gio-2.0 gio-unix-2.0 gsl)
-LIBS     = $(shell pkg-config --libs gio-2.0 gsl) -lcsv -lm
+LIBS     = $(shell pkg-config --libs gio-2.0 gsl) -lcsv -lpcap -lm
 CXXFLAGS = -std=c++17 $(filter-out -std=%,$(CFLAGS))
 
 all: $(BUILD)/weft $(if $(NS3),$(BUILD)/weft-ns3 $(BUILD)/libns3c.a)
@@ -107,9 +107,12 @@ compare: $(have-deps)
 	+@$(parallel) all
 	$(BUILD)/weft compare --out results/compare
 
-# figures of single questions: each script plays its runs and draws into results/
+# all figures of results/reference again, by the command that users have; and those whose script
+# plays its own runs, into results/
 figures: $(have-deps)
 	+@$(parallel) all
+	for folder in $(patsubst %/summary.csv,%,$(wildcard results/reference/*/summary.csv)); do \
+	    $(BUILD)/weft plot $$folder --format png || exit 1; done
 	WEFT=$(BUILD)/weft plots/incast-15.sh
 	WEFT=$(BUILD)/weft plots/planes-lost.sh
 

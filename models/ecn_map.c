@@ -19,18 +19,21 @@ static gboolean take_entry(struct ecn_map *map, const struct queue_config *confi
     g_auto(GStrv) words = g_strsplit_set(part, " \t", -1);
     struct queue_config own = *config;
     int64_t values[4];
-    const char *why = "RATE KMIN KMAX PMAX are expected, such as 100Gbps 400KB 1600KB 20%";
+    const char *why = NULL;
     unsigned n = 0;
 
     for (int i = 0; words[i]; i++) {
         if (*words[i] == '\0')
             continue;
-        if (n == 4 || !units_parse(kinds[n], words[i], &values[n], &why))
+        if (n < 4 && !units_parse(kinds[n], words[i], &values[n], &why))
             return refuse(config, error, part, why);
         n++;
     }
     if (n != 4 || map->n > ECN_MAP_MOST)
-        return refuse(config, error, part, n != 4 ? why : "64 entries are the most");
+        return refuse(config, error, part,
+                      n == 4
+                          ? "64 entries are the most"
+                          : "RATE KMIN KMAX PMAX are expected, such as 100Gbps 400KB 1600KB 20%");
     if (values[0] <= 0 || values[1] < 0 || values[2] < values[1] || values[3] < 0 ||
         values[3] > UNITS_PPT)
         return refuse(config, error, part,

@@ -369,6 +369,16 @@ void pfc_send(struct fabric *fabric, struct port *port)
     plan_refresh(fabric, ingress);
 }
 
+void pfc_encode(const struct packet *frame, uint8_t *bytes)
+{
+    const struct pause_header *pause = (const struct pause_header *)(const void *)frame->header;
+
+    bytes = transport_put(bytes, 0x0101, 2);
+    bytes = transport_put(bytes, UINT64_C(1) << pause->priority, 2);
+    for (uint8_t priority = 0; priority < PORT_N_PRIORITIES; priority++)
+        bytes = transport_put(bytes, priority == pause->priority ? pause->quanta : 0, 2);
+}
+
 /* The response time after the arrival of a pause frame is over. */
 static void take_effect(struct event_queue *queue, struct event *event)
 {

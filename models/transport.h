@@ -98,6 +98,16 @@ struct transport_sample {
     int64_t in_flight_bytes; /* payload sent, neither acknowledged nor known lost */
 };
 
+#define TRANSPORT_WIRE_ROOM 128 /* bytes that encode() may write */
+
+/* How a transport's packet goes over the wire, for captures. */
+struct transport_wire {
+    uint16_t port; /* UDP destination */
+    bool ipv6;
+    bool icrc;         /* InfiniBand's: 4 bytes at the end, the payload padded to whole words */
+    uint32_t n_header; /* bytes written: what stands between the UDP header and the payload */
+};
+
 struct transport_ops {
     const char *name;    /* as in transport.name */
     const char *summary; /* one sentence */
@@ -130,7 +140,20 @@ struct transport_ops {
     void (*sample)(const struct connection *connection, struct transport_sample *sample);
     /* Wire bytes of the largest packet; NULL: payload and header. */
     int64_t (*frame_bytes)(const void *config);
+    /*
+     * Writes what a packet of this transport has behind its UDP header, TRANSPORT_WIRE_ROOM bytes
+     * at most; NULL: there is no such format, and packets cannot be captured.
+     */
+    void (*encode)(const struct packet *packet, uint8_t *bytes, struct transport_wire *wire);
 };
+
+/* A number in network order. */
+static inline uint8_t *transport_put(uint8_t *bytes, uint64_t value, int n_bytes)
+{
+    for (int i = n_bytes - 1; i >= 0; i--, value >>= 8)
+        bytes[i] = (uint8_t)value;
+    return bytes + n_bytes;
+}
 
 /* Wire bytes of the largest packet that a profile sends. */
 int64_t transport_frame_bytes(const struct transport_profile *profile);

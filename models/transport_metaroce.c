@@ -1091,6 +1091,58 @@ static void close_connection(struct connection *connection)
     g_free(meta->streams);
 }
 
+/* --- on the wire -------------------------------------------------------------------------------
+ * No format is published: this one is ours, for captures. docs/metaroce.lua takes it apart.
+ */
+#define UDP_PORT 47910
+#define PS_IN_NS 1000
+
+static uint8_t *put_head(uint8_t *bytes, enum kind kind, bool flag, uint16_t path)
+{
+    bytes = transport_put(bytes, kind, 1);
+    bytes = transport_put(bytes, flag, 1);
+    return transport_put(bytes, path, 2);
+}
+
+static uint8_t *put_ack(uint8_t *bytes, const struct ack_header *ack)
+{
+    bytes = put_head(bytes, KIND_ACK, ack->measured, ack->path);
+    bytes = transport_put(bytes, ack->expected, 4);
+    bytes = transport_put(bytes, ack->top - ack->expected, 2);
+    bytes = transport_put(bytes, ack->marks, 4);
+    bytes = transport_put(bytes, ack->share_mbps, 4);
+    bytes = transport_put(bytes, (uint64_t)(ack->echo_ps / PS_IN_NS), 4);
+    for (int word = SACK_BITS / 64 - 1; word >= 0; word--) /* as one number: bit 0 is `expected` */
+        bytes = transport_put(bytes, ack->bits[word], 8);
+    return bytes;
+}
+
+static uint8_t *put_data(uint8_t *bytes, const struct packet *packet,
+                         const struct data_header *data)
+{
+    bool probe = data->kind == KIND_PROBE;
+
+    bytes = put_head(bytes, (enum kind)data->kind, data->ack_request, data->path);
+    bytes = transport_put(bytes, data->csn, 4);
+    bytes = transport_put(bytes, data->number, 4);
+    bytes = transport_put(bytes, data->floor, 4);
+    bytes = transport_put(bytes, (uint64_t)(data->sent_ps / PS_IN_NS), 4);
+    bytes = transport_put(bytes, probe ? 0 : data->message->stream, 4);
+    bytes = transport_put(bytes, probe ? 0 : packet->flow, 8);
+    bytes = transport_put(bytes, probe ? 0 : packet->sequence, 4);
+    return transport_put(bytes, probe ? 0 : (uint64_t)data->message->bytes, 8);
+}
+
+static void encode(const struct packet *packet, uint8_t *bytes, struct transport_wire *wire)
+{
+    const void *header = packet->header;
+    const uint8_t *end = *(const uint8_t *)header == KIND_ACK ? put_ack(bytes, header)
+                                                              : put_data(bytes, packet, header);
+
+    *wire = (struct transport_wire){
+        .port = UDP_PORT, .ipv6 = true, .n_header = (uint32_t)(end - bytes)};
+}
+
 static const char *const totals[] = {"losses_seen_by_gap",
                                      "path_rehashes",
                                      "paths_declared_dead",
@@ -1272,4 +1324,5 @@ const struct transport_ops transport_metaroce = {
     .receiver_params = receiver_params,
     .sample = sample,
     .frame_bytes = frame_bytes,
+    .encode = encode,
 };

@@ -954,6 +954,94 @@ static void close_connection(struct connection *connection)
     g_free(roce->rules);
 }
 
+/* --- on the wire ------------------------------------------------------------------------------ */
+
+#define UDP_PORT      4791
+#define OPCODE_FIRST  0x06 /* RDMA WRITE, reliable connection */
+#define OPCODE_MIDDLE 0x07
+#define OPCODE_LAST   0x08
+#define OPCODE_ONLY   0x0a
+#define OPCODE_ACK    0x11
+#define OPCODE_CNP    0x81
+#define CNP_RESERVED  16
+#define BTH_MIGREQ    0x40
+#define BTH_BECN      0x40
+#define AETH_ACK      0x1f /* credits not limited */
+#define AETH_NAK_PSN  0x60 /* PSN sequence error */
+#define FIRST_QP      16   /* 0 and 1 are management's */
+
+/* The number of a queue pair at one end: by the host at the other, and its index. */
+static uint64_t qp_number(const struct host *other, uint32_t index)
+{
+    return ((uint64_t)other->number * MAX_QPS + index + FIRST_QP) & PSN_MASK;
+}
+
+static uint8_t *put_bth(uint8_t *bytes, uint8_t opcode, uint32_t pad, uint64_t qp, uint32_t psn,
+                        bool ack_request)
+{
+    bytes = transport_put(bytes, opcode, 1);
+    bytes = transport_put(bytes, BTH_MIGREQ | pad << 4, 1);
+    bytes = transport_put(bytes, 0xffff, 2); /* the default partition */
+    bytes = transport_put(bytes, opcode == OPCODE_CNP ? BTH_BECN : 0, 1);
+    bytes = transport_put(bytes, qp, 3);
+    bytes = transport_put(bytes, ack_request ? 0x80 : 0, 1);
+    return transport_put(bytes, psn & PSN_MASK, 3);
+}
+
+/* Each part of a message that a queue pair carries is an RDMA WRITE of its own. */
+static uint8_t *put_write(uint8_t *bytes, const struct packet *packet, const struct header *header)
+{
+    const struct rocev2_config *config = packet->connection->config;
+    const struct message *message = header->message;
+    int64_t n = transport_n_packets(message->bytes, config->common.payload), part = 0;
+    int64_t n_parts = config->spread == ROTATE ? 1 : MIN(n, config->queue_pairs);
+
+    while (n * (part + 1) / n_parts <= packet->sequence)
+        part++;
+    int64_t first = n * part / n_parts, last = n * (part + 1) / n_parts - 1;
+    bool is_first = packet->sequence == first, is_last = packet->sequence == last;
+    uint8_t opcode =
+        is_first ? (is_last ? OPCODE_ONLY : OPCODE_FIRST) : (is_last ? OPCODE_LAST : OPCODE_MIDDLE);
+
+    bytes =
+        put_bth(bytes, opcode, -packet->payload & 3, qp_number(packet->connection->src, header->qp),
+                header->psn, header->ack_request);
+    if (!is_first)
+        return bytes;
+    int64_t end = MIN((last + 1) * config->common.payload, message->bytes);
+
+    bytes = transport_put(bytes, (uint64_t)(first * config->common.payload), 8); /* address */
+    bytes = transport_put(bytes, 0, 4);                                          /* R_Key */
+    return transport_put(bytes, (uint64_t)(end - first * config->common.payload), 4);
+}
+
+/* A SACK's bits have no published format: on the wire it is a NAK. */
+static uint8_t *put_answer(uint8_t *bytes, const struct packet *packet, const struct header *header)
+{
+    uint64_t qp = qp_number(packet->connection->dst, header->qp);
+    bool nak = header->kind != KIND_ACK;
+
+    if (header->kind == KIND_CNP) {
+        bytes = put_bth(bytes, OPCODE_CNP, 0, qp, 0, false);
+        memset(bytes, 0, CNP_RESERVED);
+        return bytes + CNP_RESERVED;
+    }
+    /* `psn` is the one expected: that is what a NAK names; an ACK names the one before */
+    bytes = put_bth(bytes, OPCODE_ACK, 0, qp, header->psn - !nak, false);
+    bytes = transport_put(bytes, nak ? AETH_NAK_PSN : AETH_ACK, 1);
+    return transport_put(bytes, 0, 3); /* MSN: not modelled */
+}
+
+static void encode(const struct packet *packet, uint8_t *bytes, struct transport_wire *wire)
+{
+    const struct header *header = (const struct header *)(const void *)packet->header;
+    const uint8_t *end = header->kind == KIND_DATA ? put_write(bytes, packet, header)
+                                                   : put_answer(bytes, packet, header);
+
+    *wire = (struct transport_wire){
+        .port = UDP_PORT, .icrc = true, .n_header = (uint32_t)(end - bytes)};
+}
+
 static const char *const totals[] = {"naks_sent", "rewinds_on_nak", "cnps_sent", "bond_moves",
                                      NULL};
 
@@ -1082,4 +1170,5 @@ const struct transport_ops transport_rocev2 = {
     .receiver_params = receiver_params,
     .agree = agree,
     .sample = sample,
+    .encode = encode,
 };

@@ -45,6 +45,7 @@ if (few) {
          table every ::1 using (at($1)):5 with lines lc rgb ink lw 1.4 dt (14, 8) title "mean"
 } else {
     set key inside right top
+    set offsets graph 0, graph 0, graph 0.1, graph 0
     plot for [k = 1:n_flows] table every ::1 using (at($1)):(column(k + 5)) with lines \
              lc palette frac ((k - 1.0) / (n_flows - 1)) lw 0.9 dt 1 notitle, \
          table every ::1 using (at($1)):5 with lines lc rgb "#D55E00" lw 1.8 dt (14, 8) \
@@ -58,11 +59,15 @@ set bmargin at screen 0.305
 set yrange [0:*]
 set label 9 "share of the mean"
 set key at screen 0.745, screen 0.5 left top Left reverse samplen 2.5 font ",10.5"
-if (!few) { set key inside right top opaque }
+if (!few) {
+    set key inside right top horizontal
+    set offsets graph 0, graph 0, graph 0.3, graph 0
+}
 plot table every ::1 using (at($1)):4 with lines linetype 1 lw 1.3 dt 1 title "most favoured flow", \
      table every ::1 using (at($1)):3 with lines linetype 3 lw 1.3 dt (6, 2) title "least favoured flow", \
      1 with lines lc rgb ink lw 0.8 dt (14, 8) notitle
 
+unset offsets
 set tmargin at screen 0.27
 set bmargin at screen 0.08
 set yrange [0:1.05]

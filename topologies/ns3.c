@@ -278,6 +278,8 @@ static void add_links(struct ns3 *ns3, struct graph *graph, bool scale_up)
         }
         link = graph_add_link(graph, MIN(a, b), MAX(a, b), row->rate_bps, row->delay_ps, 0, 0);
         graph->links[link].loss_ppt = row->loss_ppt;
+        if (scale_up)
+            graph->links[link].reach = GRAPH_SCALE_UP;
     }
 }
 

@@ -28,6 +28,12 @@ static struct ns3_state *state_of(const struct fabric *fabric)
 
 static void wake(void *data);
 
+static void plan(struct fabric *fabric, int64_t delay_ps, ns3c_event *event)
+{
+    if (ns3c_schedule(delay_ps, event, fabric) != NS3C_DONE && !fabric->error)
+        g_set_error(&fabric->error, GRAPH_ERROR, 0, "ns-3: %s", ns3c_error());
+}
+
 /* Sees to it that ns-3 has an event for weft's next one. */
 static void plan_wake(struct fabric *fabric)
 {
@@ -37,7 +43,7 @@ static void plan_wake(struct fabric *fabric)
     if (next_ps >= state->wake_ps)
         return;
     state->wake_ps = next_ps;
-    ns3c_schedule(next_ps - ns3c_now(), wake, fabric);
+    plan(fabric, next_ps - ns3c_now(), wake);
 }
 
 /* The last event of an instant: weft's events of it, in weft's order. */
@@ -60,7 +66,7 @@ static void plan_instant(struct fabric *fabric)
     if (state->planned)
         return;
     state->planned = true;
-    ns3c_schedule(0, play_instant, fabric);
+    plan(fabric, 0, play_instant);
 }
 
 /* A timer's time has come, unless it was moved. */

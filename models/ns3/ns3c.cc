@@ -43,7 +43,8 @@ constexpr uint8_t LAYER_4 = 17;
 constexpr uint8_t MOST_HOPS = 255;
 constexpr int64_t PPP_BYTES = 2, IP_BYTES = 20, UDP_BYTES = 8;
 constexpr int64_t MOST_PACKET = 1 << 30, MOST_IP_PACKET = 65535;
-constexpr int64_t MOST_RATE = INT64_C(1000000000000000), MOST_DELAY = INT64_MAX / 4;
+constexpr int64_t MOST_RATE = INT64_C(1000000000000000), MOST_DELAY = INT64_C(1000000000000000),
+                  MOST_TIME = INT64_MAX / 2;
 constexpr int64_t NO_LIMIT = UINT32_MAX;
 
 class wire_channel;
@@ -81,11 +82,10 @@ struct session {
     ns3c_form form = NS3C_P2P;
     std::vector<node_state> nodes;
     std::deque<direction> directions;        /* two a link; they keep their places */
-    std::vector<bool> up;                    /* by link */
+    std::deque<bool> up;                     /* by link */
     std::unordered_map<uint32_t, int> owner; /* address -> node */
-    bool running = false;
-    EventId limit;     /* ends the run */
-    int arriving = -1; /* direction of the packet that a node is handling */
+    EventId limit;                           /* ends the run */
+    int arriving = -1;                       /* direction of the packet that a node is handling */
 
     ns3c_choose *choose = nullptr;
     ns3c_admit *admit = nullptr;
@@ -101,7 +101,24 @@ struct session {
 
 std::unique_ptr<session> run;
 bool resolution_set;
+int depth; /* entries under way: a callback may enter again */
 char error_text[256];
+
+/* By identifiers that have been checked. */
+direction &at(int number)
+{
+    return run->directions[static_cast<size_t>(number)];
+}
+
+node_state &node_at(int number)
+{
+    return run->nodes[static_cast<size_t>(number)];
+}
+
+bool &link_up(int number)
+{
+    return run->up[static_cast<size_t>(number)];
+}
 
 /* --- faults of the caller --------------------------------------------------------------------- */
 
@@ -118,6 +135,17 @@ __attribute__((format(printf, 2, 3))) int fail(int status, const char *format, .
 /* Every entry: nothing that ns-3 throws passes into C. */
 template <class Body> int64_t guarded(const char *name, Body body)
 {
+    struct entry {
+        entry()
+        {
+            depth++;
+        }
+        ~entry()
+        {
+            depth--;
+        }
+    } entered;
+
     if (!run)
         return fail(NS3C_STATE, "%s: no run is open", name);
     try {
@@ -275,7 +303,7 @@ void mark_packet(const Ptr<Packet> &whole)
 
 void drop(int device, const ns3c_packet &packet, ns3c_drop cause)
 {
-    run->directions[device].counts.dropped_packets[cause]++;
+    at(device).counts.dropped_packets[cause]++;
     if (run->dropped)
         run->dropped(run->dropped_data, device, &packet, cause);
 }
@@ -290,7 +318,7 @@ class marking_queue : public DropTailQueue<Packet>
 
     bool Enqueue(Ptr<Packet> whole) override
     {
-        direction &to = run->directions[number];
+        direction &to = at(number);
         ns3c_packet packet;
 
         if (!describe(whole, &packet)) /* IP's own, such as ICMP */
@@ -336,9 +364,9 @@ class wire_errors : public ErrorModel
         ns3c_packet packet;
         ns3c_drop cause = NS3C_DROP_LOSS;
         bool ours = describe(whole, &packet), lost = false;
-        const Ptr<RateErrorModel> &rate = run->directions[number].rate_loss;
+        const Ptr<RateErrorModel> &rate = at(number).rate_loss;
 
-        if (run->directions[number].held_cut) {
+        if (at(number).held_cut) {
             cause = NS3C_DROP_DOWN;
             lost = true;
         } else {
@@ -364,12 +392,12 @@ class wire_channel : public PointToPointChannel
                        Time duration) override
     {
         int number = first + (source == GetSource(0) ? 0 : 1);
-        direction &from = run->directions[number];
+        direction &from = at(number);
         int64_t now = Simulator::Now().GetTimeStep();
         Time cross = duration + GetDelay();
-        Time latency = PicoSeconds(static_cast<uint64_t>(run->nodes[from.peer].latency));
+        Time latency = PicoSeconds(static_cast<uint64_t>(node_at(from.peer).latency));
 
-        from.wire.push_back({now, now + cross.GetTimeStep(), !run->up[number / 2]});
+        from.wire.push_back({now, now + cross.GetTimeStep(), !link_up(number / 2)});
         Simulator::ScheduleWithContext(static_cast<uint32_t>(from.peer), cross + latency,
                                        &wire_channel::arrive, this, number, whole->Copy());
         return true;
@@ -377,7 +405,7 @@ class wire_channel : public PointToPointChannel
 
     static void receive(int number)
     {
-        direction &from = run->directions[number];
+        direction &from = at(number);
         Ptr<Packet> whole = from.held;
 
         from.counts.arrived_packets++;
@@ -385,14 +413,14 @@ class wire_channel : public PointToPointChannel
         from.counts.wire_bytes -= whole->GetSize();
         from.held = nullptr;
         run->arriving = number;
-        run->directions[number ^ 1].device->Receive(whole);
+        at(number ^ 1).device->Receive(whole);
         run->arriving = -1;
     }
 
   private:
     void arrive(int number, Ptr<Packet> whole)
     {
-        direction &from = run->directions[number];
+        direction &from = at(number);
         ns3c_packet packet;
 
         from.held = whole;
@@ -410,9 +438,9 @@ void set_link(int link, bool up)
 {
     int64_t now = Simulator::Now().GetTimeStep();
 
-    run->up[link] = up;
+    link_up(link) = up;
     for (int number : {2 * link, 2 * link + 1})
-        for (crossing &packet : run->directions[number].wire) {
+        for (crossing &packet : at(number).wire) {
             if (!up && packet.over > now)
                 packet.cut = true;
             if (up && packet.begin == now)
@@ -422,7 +450,7 @@ void set_link(int link, bool up)
 
 void transmission_begins(int number, Ptr<const Packet> whole)
 {
-    direction &from = run->directions[number];
+    direction &from = at(number);
 
     from.busy = true;
     from.counts.sent_packets++;
@@ -433,7 +461,7 @@ void transmission_begins(int number, Ptr<const Packet> whole)
 
 void transmission_ends(int number, Ptr<const Packet>)
 {
-    direction &from = run->directions[number];
+    direction &from = at(number);
 
     from.busy = false;
     if (run->freed && from.queue->GetNPackets() == 0)
@@ -461,7 +489,7 @@ uint32_t default_choice(int node, const ns3c_packet &packet, uint32_t n)
 /* The device by which the node sends it on; below 0: it has no way there. */
 int choose_device(int node, const ns3c_packet &packet)
 {
-    const auto &routes = run->nodes[node].routes;
+    const auto &routes = node_at(node).routes;
     auto found = routes.find(packet.destination);
     uint32_t n = found == routes.end() ? 0 : static_cast<uint32_t>(found->second.size());
     uint32_t choice = 0;
@@ -488,7 +516,7 @@ void deliver(int device, const ns3c_packet &packet)
 /* Form P2P: what a node does with a packet from one of its devices, PPP taken off. */
 bool forward(int device, Ptr<NetDevice>, Ptr<const Packet> payload, uint16_t, const Address &)
 {
-    int node = run->directions[device].node;
+    int node = at(device).node;
     carried_tag tag;
 
     payload->PeekPacketTag(tag);
@@ -503,7 +531,7 @@ bool forward(int device, Ptr<NetDevice>, Ptr<const Packet> payload, uint16_t, co
         drop(device ^ 1, tag.packet, NS3C_DROP_NO_ROUTE);
         return true;
     }
-    const Ptr<PointToPointNetDevice> &to = run->directions[out].device;
+    const Ptr<PointToPointNetDevice> &to = at(out).device;
 
     to->Send(payload->Copy(), to->GetBroadcast(), ETHERTYPE_IP);
     return true;
@@ -522,7 +550,7 @@ class table_routing : public Ipv4RoutingProtocol
         route->SetSource(ip_address(source));
         route->SetDestination(ip_address(destination));
         route->SetGateway(ip_address(destination));
-        route->SetOutputDevice(run->directions[device].device);
+        route->SetOutputDevice(at(device).device);
         return route;
     }
 
@@ -544,7 +572,7 @@ class table_routing : public Ipv4RoutingProtocol
         if (!describe_ip(payload, ip, udp, payload->GetSize() + IP_BYTES + PPP_BYTES, &packet))
             return false;
         if (is_for(number, packet.destination)) {
-            take(payload, ip, stack->GetInterfaceForDevice(device));
+            take(payload, ip, static_cast<uint32_t>(stack->GetInterfaceForDevice(device)));
             return true;
         }
         int out = choose_device(number, packet);
@@ -637,7 +665,7 @@ void ip_dropped(const Ipv4Header &, Ptr<const Packet> payload, Ipv4L3Protocol::D
 
 void install_ip(int number)
 {
-    const Ptr<Node> &node = run->nodes[number].node;
+    const Ptr<Node> &node = node_at(number).node;
     Ptr<ArpL3Protocol> arp = CreateObject<ArpL3Protocol>();
     Ptr<Ipv4L3Protocol> ip = CreateObject<Ipv4L3Protocol>();
     Ptr<TrafficControlLayer> control = CreateObject<TrafficControlLayer>();
@@ -672,7 +700,7 @@ void add_direction(int node, int peer, int64_t rate, const Ptr<wire_channel> &ch
     added.device->SetMtu(UINT16_MAX);
     added.device->SetQueue(added.queue);
     added.device->SetAddress(Mac48Address::Allocate());
-    run->nodes[node].node->AddDevice(added.device);
+    node_at(node).node->AddDevice(added.device);
     added.device->Attach(channel);
     added.device->TraceConnectWithoutContext("PhyTxBegin",
                                              MakeBoundCallback(&transmission_begins, number));
@@ -683,7 +711,7 @@ void add_direction(int node, int peer, int64_t rate, const Ptr<wire_channel> &ch
     errors->number = number ^ 1;
     added.device->SetReceiveErrorModel(errors);
     if (run->form == NS3C_IP) {
-        Ptr<Ipv4> ip = run->nodes[node].node->GetObject<Ipv4>();
+        Ptr<Ipv4> ip = node_at(node).node->GetObject<Ipv4>();
 
         ip->SetUp(ip->AddInterface(added.device));
     } else {
@@ -706,7 +734,7 @@ int add_link(int a, int b, int64_t rate, int64_t delay)
 
 void send_ip(int device, const carried_tag &tag, const Ptr<Packet> &packet)
 {
-    const direction &from = run->directions[device];
+    const direction &from = at(device);
     static const Ipv4Header::EcnType codes[] = {Ipv4Header::ECN_NotECT, Ipv4Header::ECN_ECT0,
                                                 Ipv4Header::ECN_CE};
     UdpHeader udp;
@@ -717,7 +745,7 @@ void send_ip(int device, const carried_tag &tag, const Ptr<Packet> &packet)
     packet->AddHeader(udp);
     tos.SetTos(static_cast<uint8_t>(codes[tag.packet.ecn]));
     packet->AddPacketTag(tos);
-    run->nodes[from.node].node->GetObject<Ipv4>()->Send(
+    node_at(from.node).node->GetObject<Ipv4>()->Send(
         packet, ip_address(from.address), ip_address(tag.packet.destination), LAYER_4,
         table_routing::route_by(device, from.address, tag.packet.destination));
 }
@@ -782,8 +810,8 @@ int ns3c_open(enum ns3c_form form, const char *scheduler)
 int ns3c_close(void)
 {
     return static_cast<int>(guarded("ns3c_close", [] {
-        if (run->running)
-            return fail(NS3C_STATE, "ns3c_close: the run is going on");
+        if (depth > 1)
+            return fail(NS3C_STATE, "ns3c_close: not from a callback");
         Simulator::Destroy();
         run.reset();
         return static_cast<int>(NS3C_DONE);
@@ -807,7 +835,7 @@ int ns3c_node_latency(int node, int64_t latency_ps)
     return static_cast<int>(guarded("ns3c_node_latency", [=] {
         RETURN_IF(check_id("ns3c_node_latency", "node", node, run->nodes.size()));
         RETURN_IF(check_range("ns3c_node_latency", "latency", latency_ps, 0, MOST_DELAY));
-        run->nodes[node].latency = latency_ps;
+        node_at(node).latency = latency_ps;
         return static_cast<int>(NS3C_DONE);
     }));
 }
@@ -830,18 +858,18 @@ int ns3c_address(int device, uint32_t address)
     return static_cast<int>(guarded("ns3c_address", [=] {
         RETURN_IF(check_device("ns3c_address", device));
         RETURN_IF(check_address("ns3c_address", address));
-        direction &at = run->directions[device];
+        direction &own = at(device);
 
-        if (at.has_address || run->owner.count(address))
+        if (own.has_address || run->owner.count(address))
             return fail(NS3C_ARGUMENT, "ns3c_address: device %d or address %u has been used",
                         device, address);
-        at.has_address = true;
-        at.address = address;
-        run->owner[address] = at.node;
+        own.has_address = true;
+        own.address = address;
+        run->owner[address] = own.node;
         if (run->form == NS3C_IP) {
-            Ptr<Ipv4> ip = run->nodes[at.node].node->GetObject<Ipv4>();
+            Ptr<Ipv4> ip = node_at(own.node).node->GetObject<Ipv4>();
 
-            ip->AddAddress(static_cast<uint32_t>(ip->GetInterfaceForDevice(at.device)),
+            ip->AddAddress(static_cast<uint32_t>(ip->GetInterfaceForDevice(own.device)),
                            Ipv4InterfaceAddress(ip_address(address), Ipv4Mask::GetOnes()));
         }
         return static_cast<int>(NS3C_DONE);
@@ -852,7 +880,7 @@ int ns3c_device_node(int device)
 {
     return static_cast<int>(guarded("ns3c_device_node", [=] {
         RETURN_IF(check_device("ns3c_device_node", device));
-        return run->directions[device].node;
+        return at(device).node;
     }));
 }
 
@@ -862,9 +890,9 @@ int ns3c_route(int node, uint32_t address, int device)
         RETURN_IF(check_id("ns3c_route", "node", node, run->nodes.size()));
         RETURN_IF(check_address("ns3c_route", address));
         RETURN_IF(check_device("ns3c_route", device));
-        if (run->directions[device].node != node)
+        if (at(device).node != node)
             return fail(NS3C_ARGUMENT, "ns3c_route: device %d is not node %d's", device, node);
-        run->nodes[node].routes[address].push_back(device);
+        node_at(node).routes[address].push_back(device);
         return static_cast<int>(NS3C_DONE);
     }));
 }
@@ -873,7 +901,7 @@ int ns3c_route_clear(int node, uint32_t address)
 {
     return static_cast<int>(guarded("ns3c_route_clear", [=] {
         RETURN_IF(check_id("ns3c_route_clear", "node", node, run->nodes.size()));
-        run->nodes[node].routes.erase(address);
+        node_at(node).routes.erase(address);
         return static_cast<int>(NS3C_DONE);
     }));
 }
@@ -901,7 +929,7 @@ int ns3c_queue_limit(int device, int64_t bytes)
     return static_cast<int>(guarded("ns3c_queue_limit", [=] {
         RETURN_IF(check_device("ns3c_queue_limit", device));
         RETURN_IF(check_range("ns3c_queue_limit", "limit", bytes, 1, NO_LIMIT));
-        const Ptr<marking_queue> &queue = run->directions[device].queue;
+        const Ptr<marking_queue> &queue = at(device).queue;
 
         if (queue->GetNBytes() > bytes)
             return fail(NS3C_STATE, "ns3c_queue_limit: more is waiting at device %d", device);
@@ -915,7 +943,7 @@ int ns3c_queue_threshold(int device, int64_t bytes)
     return static_cast<int>(guarded("ns3c_queue_threshold", [=] {
         RETURN_IF(check_device("ns3c_queue_threshold", device));
         RETURN_IF(check_range("ns3c_queue_threshold", "threshold", bytes, 0, NO_LIMIT));
-        run->directions[device].mark_bytes = bytes;
+        at(device).mark_bytes = bytes;
         return static_cast<int>(NS3C_DONE);
     }));
 }
@@ -932,7 +960,7 @@ int ns3c_loss_rate(int device, double rate, int64_t stream)
         model->SetUnit(RateErrorModel::ERROR_UNIT_PACKET);
         model->SetRate(rate);
         model->AssignStreams(stream);
-        run->directions[device].rate_loss = model;
+        at(device).rate_loss = model;
         return static_cast<int>(NS3C_DONE);
     }));
 }
@@ -952,7 +980,7 @@ int ns3c_link_rate(int link, int64_t rate_bps)
         RETURN_IF(check_id("ns3c_link_rate", "link", link, run->up.size()));
         RETURN_IF(check_range("ns3c_link_rate", "rate", rate_bps, 1, MOST_RATE));
         for (int device : {2 * link, 2 * link + 1})
-            run->directions[device].device->SetDataRate(DataRate(static_cast<uint64_t>(rate_bps)));
+            at(device).device->SetDataRate(DataRate(static_cast<uint64_t>(rate_bps)));
         return static_cast<int>(NS3C_DONE);
     }));
 }
@@ -964,7 +992,7 @@ int ns3c_send(int device, uint32_t destination, uint16_t source_port, enum ns3c_
         RETURN_IF(check_device("ns3c_send", device));
         RETURN_IF(check_address("ns3c_send", destination));
         RETURN_IF(check_range("ns3c_send", "ecn", ecn, NS3C_NOT_ECT, NS3C_CE));
-        const direction &from = run->directions[device];
+        const direction &from = at(device);
         bool ip = run->form == NS3C_IP;
         int64_t headers = ip ? PPP_BYTES + IP_BYTES + UDP_BYTES : PPP_BYTES;
 
@@ -989,7 +1017,7 @@ int ns3c_is_free(int device)
 {
     return static_cast<int>(guarded("ns3c_is_free", [=] {
         RETURN_IF(check_device("ns3c_is_free", device));
-        return run->directions[device].busy ? 0 : 1;
+        return at(device).busy ? 0 : 1;
     }));
 }
 
@@ -997,7 +1025,7 @@ int ns3c_release(int device)
 {
     return static_cast<int>(guarded("ns3c_release", [=] {
         RETURN_IF(check_device("ns3c_release", device));
-        if (!run->directions[device].held)
+        if (!at(device).held)
             return fail(NS3C_ARGUMENT, "ns3c_release: nothing is held behind device %d", device);
         wire_channel::receive(device);
         return static_cast<int>(NS3C_DONE);
@@ -1012,7 +1040,8 @@ int64_t ns3c_now(void)
 int ns3c_schedule(int64_t delay_ps, ns3c_event *event, void *data)
 {
     return static_cast<int>(guarded("ns3c_schedule", [=] {
-        RETURN_IF(check_range("ns3c_schedule", "delay", delay_ps, 0, MOST_DELAY));
+        RETURN_IF(check_range("ns3c_schedule", "delay", delay_ps, 0,
+                              MOST_TIME - Simulator::Now().GetTimeStep()));
         if (!event)
             return fail(NS3C_ARGUMENT, "ns3c_schedule: no function");
         Simulator::Schedule(TimeStep(static_cast<uint64_t>(delay_ps)), [=] { event(data); });
@@ -1022,13 +1051,12 @@ int ns3c_schedule(int64_t delay_ps, ns3c_event *event, void *data)
 
 int ns3c_run(int64_t until_ps)
 {
-    int status = static_cast<int>(guarded("ns3c_run", [=] {
+    return static_cast<int>(guarded("ns3c_run", [=] {
         int64_t now = Simulator::Now().GetTimeStep();
 
-        if (run->running)
-            return fail(NS3C_STATE, "ns3c_run: the run is going on");
+        if (depth > 1)
+            return fail(NS3C_STATE, "ns3c_run: not from a callback");
         RETURN_IF(check_range("ns3c_run", "end", until_ps, now, INT64_MAX));
-        run->running = true;
         if (until_ps < INT64_MAX)
             run->limit = Simulator::Schedule(TimeStep(static_cast<uint64_t>(until_ps - now)),
                                              &end_run, UINT64_MAX - 1);
@@ -1036,10 +1064,6 @@ int ns3c_run(int64_t until_ps)
         run->limit.Cancel();
         return static_cast<int>(NS3C_DONE);
     }));
-
-    if (run && status != NS3C_STATE)
-        run->running = false;
-    return status;
 }
 
 int ns3c_stop(void)
@@ -1056,9 +1080,9 @@ int ns3c_count(int device, struct ns3c_counts *counts)
         RETURN_IF(check_device("ns3c_count", device));
         if (!counts)
             return fail(NS3C_ARGUMENT, "ns3c_count: no place for the counts");
-        *counts = run->directions[device].counts;
-        counts->queue_packets = run->directions[device].queue->GetNPackets();
-        counts->queue_bytes = run->directions[device].queue->GetNBytes();
+        *counts = at(device).counts;
+        counts->queue_packets = at(device).queue->GetNPackets();
+        counts->queue_bytes = at(device).queue->GetNBytes();
         return static_cast<int>(NS3C_DONE);
     }));
 }

@@ -11,7 +11,8 @@
  * headers that ns-3 adds are part of it.
  *
  * ns-3's simulator is one per process, so these functions take no handle: one run is open at a time
- * and belongs to one thread. Runs may follow each other. Every function but ns3c_error() checks its
+ * and belongs to one thread. Runs may follow each other. Callbacks may use all but ns3c_run() and
+ * ns3c_close(). Every function but ns3c_error() checks its
  * arguments and gives a number below zero for what is wrong, and then ns3c_error() says why. What
  * ns-3 itself holds to be fatal ends the process: no caller can reach that by these functions.
  *
@@ -30,7 +31,7 @@ extern "C" {
 
 enum ns3c_status {
     NS3C_DONE = 0,
-    NS3C_STATE = -1,    /* nothing is open, or it is already, or a run is going on */
+    NS3C_STATE = -1,    /* nothing is open, or it is already, or not from a callback */
     NS3C_ARGUMENT = -2, /* an identifier, a number or a name is wrong */
     NS3C_FAILED = -3,   /* ns-3 refused */
 };

@@ -252,7 +252,7 @@ static char *standard_of(const struct param *param)
 
 /* --- differences ------------------------------------------------------------------------------ */
 
-/* Whether the key's value follows from the cell of a column. */
+/* Whether the key's value, or that it is not there, follows from the cell of a column. */
 static bool follows(const struct all *all, const char *name, guint column)
 {
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
@@ -262,7 +262,7 @@ static bool follows(const struct all *all, const char *name, guint column)
         const char *value = value_of(setting, name), *before;
 
         if (!value)
-            continue;
+            value = "\n"; /* no value of a key file: the key is not there */
         before = g_hash_table_lookup(seen, setting->cells[column]);
         if (before && strcmp(before, value) != 0)
             return false;

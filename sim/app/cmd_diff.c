@@ -2,6 +2,8 @@
 /* weft diff: what changed between two results. */
 #include "sim/app/command.h"
 #include "sim/app/diff.h"
+#include "sim/app/explain.h"
+#include "sim/app/replay.h"
 #include "sim/core/units.h"
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +11,7 @@
 
 struct request {
     char *relative;
-    gboolean quiet;
+    gboolean quiet, explain;
     double threshold;
 };
 
@@ -63,12 +65,101 @@ static void print_diff(const struct diff *diff)
            diff->n_numbers_same);
 }
 
+/* --- parts of the time ------------------------------------------------------------------------ */
+
+/* The critical chain of the run of a folder, in parts; played twice, the second time recording. */
+static gboolean explain_folder(const char *folder, int64_t *part_ps, GError **error)
+{
+    struct replay replay;
+    struct explain explain;
+    gboolean ok = replay_open(&replay, folder, error);
+
+    if (ok) {
+        replay_prepare(&replay);
+        ok = replay_play(&replay, error);
+    }
+    if (ok) {
+        explain_run(&explain, &replay.journal, false);
+        replay_prepare(&replay);
+        for (guint i = 0; i < explain.chain->len; i++) {
+            const struct explain_link *link = &g_array_index(explain.chain, struct explain_link, i);
+
+            replay_want(&replay, link->op, link->from_ps, link->to_ps);
+        }
+        explain_clear(&explain);
+        ok = replay_play(&replay, error);
+    }
+    if (ok) {
+        explain_run(&explain, &replay.journal, true);
+        for (int part = 0; part < EXPLAIN_N_PARTS; part++)
+            for (int why = 0; why < EXPLAIN_N_WHYS; why++)
+                part_ps[part] += explain.part_ps[part][why];
+        if (explain.broken)
+            g_set_error(error, COMMAND_ERROR, 1, "%s: cannot be explained: %s", folder,
+                        explain.broken);
+        ok = !explain.broken;
+        explain_clear(&explain);
+    }
+    replay_close(&replay);
+    return ok;
+}
+
+static void print_time(int64_t ps)
+{
+    g_autofree char *text = units_display(UNITS_TIME, (double)ps);
+
+    printf("%14s", text);
+}
+
+static enum explain_part largest_of(const int64_t *part_ps)
+{
+    int largest = 0;
+
+    for (int part = 1; part < EXPLAIN_N_PARTS; part++)
+        if (part_ps[part] > part_ps[largest])
+            largest = part;
+    return (enum explain_part)largest;
+}
+
+/* How each part of the run's time moved, and which is the largest now. */
+static gboolean print_parts(const char *a, const char *b, GError **error)
+{
+    int64_t was_ps[EXPLAIN_N_PARTS] = {0}, is_ps[EXPLAIN_N_PARTS] = {0}, sum_ps[2] = {0};
+
+    if (!explain_folder(a, was_ps, error) || !explain_folder(b, is_ps, error))
+        return FALSE;
+    printf("critical chain of the run, by part\n");
+    for (int part = 0; part < EXPLAIN_N_PARTS; part++) {
+        sum_ps[0] += was_ps[part];
+        sum_ps[1] += is_ps[part];
+        if (was_ps[part] == 0 && is_ps[part] == 0)
+            continue;
+        printf("part       %-24s", explain_part_name((enum explain_part)part));
+        print_time(was_ps[part]);
+        printf(" ->");
+        print_time(is_ps[part]);
+        printf("  %+" G_GINT64_FORMAT " ps\n", is_ps[part] - was_ps[part]);
+    }
+    printf("part       %-24s", "sum");
+    print_time(sum_ps[0]);
+    printf(" ->");
+    print_time(sum_ps[1]);
+    printf("  %+" G_GINT64_FORMAT " ps\nlargest    %s -> %s\n", sum_ps[1] - sum_ps[0],
+           explain_part_name(largest_of(was_ps)), explain_part_name(largest_of(is_ps)));
+    return TRUE;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
 static gboolean parse(struct request *request, int *argc, char ***argv, GError **error)
 {
     const GOptionEntry entries[] = {
         {"relative", 'r', 0, G_OPTION_ARG_STRING, &request->relative,
          "Numbers without an interval differ if above this share of the larger; 0 unless given",
          "RATIO"},
+        {"explain", 'e', 0, G_OPTION_ARG_NONE, &request->explain,
+         "Of two runs: play both again and say how each part of the time moved (weft explain)",
+         NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &request->quiet, "Only the exit code", NULL},
         G_OPTION_ENTRY_NULL};
     g_autoptr(GOptionContext) context =
@@ -114,6 +205,8 @@ int command_diff(int argc, char **argv)
             if (!request.quiet)
                 print_diff(&diff);
             code = diff.parameters->len + diff.numbers->len > 0 ? COMMAND_BROKEN : COMMAND_DONE;
+            if (request.explain && !print_parts(argv[1], argv[2], &error))
+                code = command_fail("diff", error);
         }
         diff_clear(&diff);
     }

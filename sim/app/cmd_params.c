@@ -6,6 +6,7 @@
 #include "sim/app/command.h"
 #include "sim/app/kinds.h"
 #include "sim/app/scenario_private.h"
+#include "sim/app/sweep_plan.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -43,16 +44,16 @@ static GArray *all_sections(void)
 
         g_array_append_val(sections, section);
     }
-    g_array_append_vals(sections,
-                        &(struct section){"hosts", "hosts:NAME", NULL,
-                                          "What is particular to a group of hosts.", NULL,
-                                          scenario_hosts_params},
-                        1);
-    g_array_append_vals(sections,
-                        &(struct section){"fault", "fault:NAME", NULL,
-                                          "What happens to links during a run.", NULL,
-                                          scenario_fault_params},
-                        1);
+    struct section last[] = {
+        {"hosts", "hosts:NAME", NULL, "What is particular to a group of hosts.", NULL,
+         scenario_hosts_params},
+        {"fault", "fault:NAME", NULL, "What happens to links during a run.", NULL,
+         scenario_fault_params},
+        {"sweep", "sweep", NULL, "Seeds of a sweep, and how a cluster plays it.", NULL,
+         sweep_params},
+    };
+
+    g_array_append_vals(sections, last, G_N_ELEMENTS(last));
     return sections;
 }
 

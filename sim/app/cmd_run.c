@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* weft run: plays one scenario and leaves its files. */
 #include "models/recovery.h"
+#include "sim/app/capture.h"
 #include "sim/app/command.h"
 #include "sim/app/experiment.h"
 #include "sim/app/nccl.h"
 #include "sim/app/output.h"
 #include "sim/app/progress.h"
 #include "sim/core/units.h"
+#include <glib/gstdio.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -352,6 +354,35 @@ static char *default_folder(const struct scenario *scenario)
     return g_build_filename("results", scenario->name ? scenario->name : "run", NULL);
 }
 
+/* What links carry goes beside the tables, where that is asked for. */
+static gboolean begin_capture(const struct run *run, struct capture **capture, GError **error)
+{
+    const char *links = run->experiment->scenario->run.pcap;
+    g_autofree char *path = g_build_filename(run->folder, "capture.pcap", NULL);
+
+    g_unlink(path); /* of an earlier run */
+    if (!*links)
+        return TRUE;
+    *capture = capture_new(run->experiment, links, path, error);
+    return *capture != NULL;
+}
+
+static int play_captured(struct run *run)
+{
+    struct capture *capture = NULL;
+    GError *error = NULL;
+    int code;
+
+    if (!begin_capture(run, &capture, &error))
+        return command_fail("run", error);
+    code = play(run);
+    if (code == COMMAND_WRONG)
+        capture_abort(capture);
+    else if (capture && !capture_close(capture, &error))
+        code = command_fail("run", error);
+    return code;
+}
+
 static int run_scenario(struct run *run, struct scenario *scenario)
 {
     struct experiment experiment;
@@ -361,7 +392,7 @@ static int run_scenario(struct run *run, struct scenario *scenario)
     run->experiment = &experiment;
     if (experiment_init(&experiment, scenario, &error))
         run->output = output_new(run->folder, &experiment, &error);
-    code = run->output ? play(run) : command_fail("run", error);
+    code = run->output ? play_captured(run) : command_fail("run", error);
     output_free(run->output);
     backend_result_clear(&run->result);
     experiment_clear(&experiment);

@@ -291,15 +291,13 @@ static int play(const struct options *options, const struct sweep_plan *plan, st
     return stopped ? COMMAND_BROKEN : code;
 }
 
-/* The folder is made and the points chosen; -1: an error, else what holds others out (or 0). */
+/* Makes the folder and chooses the points to play; `lock` holds others out until it is closed. */
 static GArray *prepare(const struct options *options, struct sweep *sweep, int *lock,
                        GError **error)
 {
     if (!options->dry_run) {
-        if (!sweep_prepare(sweep, error))
-            return NULL;
         *lock = sweep_lock(sweep, options->shard != NULL, error);
-        if (*lock < 0)
+        if (*lock < 0 || !sweep_prepare(sweep, error))
             return NULL;
         sweep_clean(sweep, false);
     }

@@ -23,9 +23,11 @@ static void add_entries(GOptionContext *context, struct command_line *line,
          "Folder for the results; results/NAME unless given", "DIR"},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &line->quiet, "No progress and no table", NULL},
         G_OPTION_ENTRY_NULL};
-    const GOptionEntry engine[] = {
+    const GOptionEntry run[] = {
         {"engine", 0, 0, G_OPTION_ARG_STRING, &line->engine,
          "What plays it: native, or ns3:p2p (ns3 for short) or ns3:ip by weft-ns3", "NAME"},
+        {"pcap", 0, 0, G_OPTION_ARG_STRING, &line->pcap, "The same as --set run.pcap=LINKS",
+         "LINK[,LINK...]"},
         G_OPTION_ENTRY_NULL};
     const GOptionEntry look[] = {{"paths", 0, 0, G_OPTION_ARG_STRING, &line->paths,
                                   "List all shortest paths between two hosts instead", "A B"},
@@ -42,7 +44,7 @@ static void add_entries(GOptionContext *context, struct command_line *line,
     if (takes >= COMMAND_TAKES_OUT)
         g_option_context_add_main_entries(context, output, NULL);
     if (takes == COMMAND_TAKES_ENGINE)
-        g_option_context_add_main_entries(context, engine, NULL);
+        g_option_context_add_main_entries(context, run, NULL);
 }
 
 gboolean command_parse(struct command_line *line, int argc, char **argv, const char *text,
@@ -72,6 +74,7 @@ void command_clear(struct command_line *line)
     g_free(line->workload);
     g_free(line->out);
     g_free(line->paths);
+    g_free(line->pcap);
     g_free(line->engine);
 }
 
@@ -93,7 +96,8 @@ static gboolean add_settings(struct scenario *scenario, const struct command_lin
     for (char **set = line->sets; set && *set; set++)
         if (!scenario_set(scenario, *set, error))
             return FALSE;
-    return (!line->seed || add_option(scenario, "seed", "seed", line->seed, error)) &&
+    return (!line->pcap || add_option(scenario, "pcap", "pcap", line->pcap, error)) &&
+           (!line->seed || add_option(scenario, "seed", "seed", line->seed, error)) &&
            (!engine || add_option(scenario, "engine", "backend", engine, error));
 }
 

@@ -18,12 +18,12 @@ enum command_takes {
     COMMAND_TAKES_PATHS,
     COMMAND_TAKES_DOT,
     COMMAND_TAKES_OUT,    /* --out and --quiet */
-    COMMAND_TAKES_ENGINE, /* these and --engine */
+    COMMAND_TAKES_ENGINE, /* these, --engine and --pcap */
 };
 
 struct command_line {
     char **sets, **files; /* --set; what is no option */
-    char *seed, *topology, *workload, *out, *paths, *engine;
+    char *seed, *topology, *workload, *out, *paths, *engine, *pcap;
     gboolean quiet, dot;
 };
 

@@ -21,6 +21,8 @@ int command_compare(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_gather(int argc, char **argv);
 int command_diff(int argc, char **argv);
+int command_explain(int argc, char **argv);
+int command_trace(int argc, char **argv);
 int command_crosscheck(int argc, char **argv);
 int command_fluid(int argc, char **argv);
 int command_plot(int argc, char **argv);

@@ -181,16 +181,18 @@ static void walk_way(struct walk *walk)
 static void add_unsent(struct walk *walk, const struct journal_lane *lane, int64_t from_ps,
                        enum explain_part part)
 {
+    uint32_t port = walk->trip->hops[0].port;
+
     for (guint i = n_before(lane->paced, walk->t_ps); i > 0 && walk->t_ps > from_ps; i--) {
         const struct journal_span *span = &g_array_index(lane->paced, struct journal_span, i - 1);
 
         if (span->to_ps <= from_ps)
             break;
         if (span->to_ps < walk->t_ps)
-            add_wait(walk, span->to_ps, part, lane->port, walk->trip, PACKET_DATA);
-        add(walk, MAX(span->from_ps, from_ps), EXPLAIN_PACING, lane->port, walk->trip);
+            add_wait(walk, span->to_ps, part, port, walk->trip, PACKET_DATA);
+        add(walk, MAX(span->from_ps, from_ps), EXPLAIN_PACING, port, walk->trip);
     }
-    add_wait(walk, from_ps, part, lane->port, walk->trip, PACKET_DATA);
+    add_wait(walk, from_ps, part, port, walk->trip, PACKET_DATA);
 }
 
 static void add_sending(struct walk *walk, const struct journal_sending *sending, int64_t from_ps)
@@ -199,7 +201,7 @@ static void add_sending(struct walk *walk, const struct journal_sending *sending
     bool same = sending->connection == trip->connection && sending->class == PACKET_DATA;
 
     if (same && sending->flow == walk->op)
-        add(walk, from_ps, EXPLAIN_SERIALISATION, trip->lane->port, NULL);
+        add(walk, from_ps, EXPLAIN_SERIALISATION, trip->hops[0].port, NULL);
     else
         add_unsent(walk, trip->lane, from_ps, same ? EXPLAIN_NIC_OWN : EXPLAIN_NIC_OTHERS);
 }
@@ -208,7 +210,7 @@ static void add_sending(struct walk *walk, const struct journal_sending *sending
 static void walk_nic(struct walk *walk, int64_t from_ps)
 {
     const struct journal_lane *lane = walk->trip->lane;
-    const GArray *sendings = walk->journal->sendings[lane->port];
+    const GArray *sendings = walk->journal->sendings[walk->trip->hops[0].port];
     guint i = n_before(sendings, walk->t_ps);
 
     while (walk->t_ps > from_ps) {
@@ -237,8 +239,8 @@ static void walk_silence(struct walk *walk, const struct journal_period *period,
     }
     if (last->n_hops > 0)
         add(walk, MIN(last->hops[0].end_ps, walk->t_ps), part, NOWHERE, NULL);
-    add(walk, last->made_ps, last->n_hops > 0 ? EXPLAIN_SERIALISATION : part, last->lane->port,
-        last);
+    add(walk, last->made_ps, last->n_hops > 0 ? EXPLAIN_SERIALISATION : part,
+        last->n_hops > 0 ? last->hops[0].port : NOWHERE, last);
     walk->trip = last;
 }
 

@@ -38,8 +38,14 @@ static struct panel *read_panel(const struct results_run *run, GError **error)
 {
     static const char *const wanted[] = {"plane goodput", "plane dropped_packets", NULL};
     g_autofree char *scenario = g_build_filename(run->folder, "scenario.ini", NULL);
-    struct panel *panel = g_new0(struct panel, 1);
+    g_autofree char *series = g_build_filename(run->folder, "series.csv", NULL);
+    struct panel *panel;
 
+    if (!g_file_test(series, G_FILE_TEST_IS_REGULAR)) {
+        figure_no_data(error, "no series.csv");
+        return NULL;
+    }
+    panel = g_new0(struct panel, 1);
     panel->label = g_strdup(run->label);
     panel->folder = g_strdup(run->folder);
     panel->settings = keyfile_read(scenario, error);
@@ -277,7 +283,6 @@ static void note_panel(GString *notes, const struct panel *panel)
                                plane->id, plane->total * 1e-6);
     }
     g_string_append_c(notes, '\n');
-    figure_series_note_step(notes, panel->series);
 }
 
 static gboolean write_plane_failure(const struct results *results, GString *notes, GError **error)
@@ -286,8 +291,16 @@ static gboolean write_plane_failure(const struct results *results, GString *note
 
     if (!panels)
         return FALSE;
-    for (guint i = 0; i < panels->len; i++)
-        note_panel(notes, g_ptr_array_index(panels, i));
+    for (guint i = 0; i < panels->len; i++) {
+        const struct panel *panel = g_ptr_array_index(panels, i), *before = NULL;
+
+        if (i > 0)
+            before = g_ptr_array_index(panels, i - 1);
+        note_panel(notes, panel);
+        if (!before || before->series->step_ps != panel->series->step_ps ||
+            before->series->steps_per_bin != panel->series->steps_per_bin)
+            figure_series_note_step(notes, panel->series);
+    }
     return write_planes(results, panels, error) && write_marks(results, panels, error);
 }
 

@@ -44,6 +44,16 @@ double figure_series_gbps(const struct series_table *series, const struct series
     return track->sum[bin] * 8e-9 / series_table_length_s(series, bin);
 }
 
+double figure_series_flow_gbps(const struct series_table *series, const struct series_track *track,
+                               guint bin)
+{
+    double there_s = track->n_rows[bin] * (double)series->step_ps * 1e-12;
+
+    return track->n_rows[bin] == 0
+               ? (double)NAN
+               : track->sum[bin] * 8e-9 / fmin(there_s, series_table_length_s(series, bin));
+}
+
 void figure_series_note_step(GString *notes, const struct series_table *series)
 {
     g_autofree char *step = units_format(UNITS_TIME, series->step_ps);
@@ -251,8 +261,7 @@ static gboolean write_contest(const struct results *results, const struct series
         for (guint i = 0; i < n_flows; i++) {
             const struct series_track *track = g_ptr_array_index(contest->flows, i);
 
-            table_writer_double(writer, track->n_rows[bin] ? figure_series_gbps(series, track, bin)
-                                                           : (double)NAN);
+            table_writer_double(writer, figure_series_flow_gbps(series, track, bin));
         }
         table_writer_row(writer);
     }
@@ -280,8 +289,8 @@ static void note_contest(GString *notes, const struct results *results,
         const char *metric, *text;
         bool is_time;
     } rows[] = {
-        {"goodput_fair", "all flows within 10 % of the fair share first after", true},
-        {"goodput_settled", "and for good after", true},
+        {"goodput_fair", "all flows within 10 % of the fair share, first after:", true},
+        {"goodput_settled", "the same, for good after:", true},
         {"jain_mean", "Jain's index, mean over the steps:", false},
     };
 
@@ -349,8 +358,7 @@ static double rate_gbps(const struct series_table *series, const struct series_t
         return mean_of(track, bin) * 1e-9;
     if (strcmp(track->metric, "sent") == 0)
         return figure_series_gbps(series, track, bin);
-    return track->n_rows[bin] ? payload_bytes * figure_series_gbps(series, track, bin)
-                              : (double)NAN;
+    return payload_bytes * figure_series_flow_gbps(series, track, bin);
 }
 
 static int by_peak(const void *a, const void *b)

@@ -18,6 +18,10 @@ struct series_table *figure_series_read(const char *folder, const GPtrArray *set
 double figure_series_gbps(const struct series_table *series, const struct series_track *track,
                           guint bin);
 
+/* The same of a flow, over those steps of the bin in which it was there; NaN if it was in none. */
+double figure_series_flow_gbps(const struct series_table *series, const struct series_track *track,
+                               guint bin);
+
 /* Says what a point of the figure stands for. */
 void figure_series_note_step(GString *notes, const struct series_table *series);
 

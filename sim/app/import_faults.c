@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MOST_XML_BYTES (64u << 20)
+#define MOST_CHANGES   1000000 /* of a file; our choice: 150 MB */
 
 G_DEFINE_QUARK(weft - import, import_error)
 
@@ -137,10 +138,10 @@ static gboolean add_rounds(const struct profile *profile, const struct fault_obj
             if (shift_ps > 0 &&
                 (shift_ps > INT64_MAX - point->time_ps || point->time_ps + shift_ps >= end_ps))
                 break;
-            if (build->faults.faults->len >= FAULT_STEPS)
+            if (build->faults.faults->len >= MOST_CHANGES)
                 return reader_refuse(&profile->reader, profile->loop_line, error,
                                      "more than %d changes; an earlier --end is expected",
-                                     FAULT_STEPS);
+                                     MOST_CHANGES);
             add_point(build, profile, point, object, point->time_ps + shift_ps);
         }
         shift_ps = shift_ps > end_ps ? shift_ps : shift_ps + length_ps;

@@ -91,7 +91,10 @@ void lattice_clear(struct lattice *lattice)
 
 const char *lattice_case(const struct lattice *lattice, uint32_t row)
 {
-    return lattice->case_ < 0 ? "" : table_field(lattice->table, row, (uint32_t)lattice->case_);
+    const char *name =
+        lattice->case_ < 0 ? "" : table_field(lattice->table, row, (uint32_t)lattice->case_);
+
+    return strcmp(name, "all") == 0 ? "" : name; /* what a comparison without cases has */
 }
 
 /* Names of variants speak for themselves, values need their key. */
@@ -124,8 +127,9 @@ char *lattice_label(const struct lattice *lattice, uint32_t row, bool with_case)
     if (label->len == 0) {
         int variant = table_column(lattice->table, "variant");
 
-        g_string_append(label,
-                        variant >= 0 ? table_field(lattice->table, row, (uint32_t)variant) : "all");
+        g_string_append(label, variant >= 0 && variant != lattice->x
+                                   ? table_field(lattice->table, row, (uint32_t)variant)
+                                   : "all");
     }
     return g_strdelimit(g_string_free(label, FALSE), ",\"", ' ');
 }

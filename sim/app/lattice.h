@@ -36,7 +36,7 @@ char *lattice_label(const struct lattice *lattice, uint32_t row, bool with_case)
 /* Names of all axes and the row's cells on them, in turn; g_strfreev. */
 char **lattice_axes(const struct lattice *lattice, uint32_t row);
 
-/* The row's case, or "". */
+/* The row's case, or "" where there is none or the one of a comparison without cases. */
 const char *lattice_case(const struct lattice *lattice, uint32_t row);
 
 /* A field as a number; NaN if it is empty or none. lattice_x(): of the x axis, "1%" and "4" alike.

@@ -24,6 +24,8 @@ static const struct command commands[] = {
     {"params", "parameters with unit, default, range, meaning and source", command_params},
     {"plot", "draw figures of results", command_plot},
     {"diff", "what changed between two results", command_diff},
+    {"explain", "where the time of a run went", command_explain},
+    {"trace", "the story of a message, packet by packet", command_trace},
     {"report", "a folder of results as one HTML page", command_report},
     {"fluid", "DCQCN's fluid model behind a packet run of the same scenario", command_fluid},
     {"crosscheck", "play a scenario here and on ns-3, and compare every reception",

@@ -317,6 +317,7 @@ struct output *output_new(const char *folder, const struct experiment *experimen
 {
     struct output *output;
     const struct run_config *run = &experiment->scenario->run;
+    bool series = run->series_step > 0 && run->series_file;
     bool accounts = node_list[experiment->scenario->model.host.node]->accounts;
 
     if (g_mkdir_with_parents(folder, 0777) != 0) {
@@ -331,15 +332,14 @@ struct output *output_new(const char *folder, const struct experiment *experimen
                                     .port = on_port,
                                     .group = on_group,
                                     .metric = on_metric,
-                                    .series = run->series_step > 0 ? on_series : NULL,
+                                    .series = series ? on_series : NULL,
                                     .step = accounts ? on_step : NULL};
     output->sink = (struct sink){&output->ops, output};
     summary_init(&output->summary);
     if (run->fct)
         fct_init(&output->fct);
     if (!open_summary(output, error) || (run->flows && !open_flows(output, error)) ||
-        (run->ports && !open_ports(output, error)) ||
-        (run->series_step > 0 && !open_series(output, error)) ||
+        (run->ports && !open_ports(output, error)) || (series && !open_series(output, error)) ||
         (accounts && !open_steps(output, error))) {
         output_free(output);
         return NULL;

@@ -125,11 +125,19 @@ static gboolean converse(struct remote *remote, const struct sink *sink,
 gboolean remote_ns3_play(const char *form, const struct backend_run *run, const struct sink *sink,
                          struct backend_result *result, double *cpu_s, GError **error)
 {
-    g_autofree char *path = write_scenario(run->text, error);
     struct remote remote = {.run = run};
+    g_autofree char *path = NULL;
     gboolean played = FALSE;
 
     *result = (struct backend_result){0};
+    if (run->observer && !run->recorder) {
+        g_set_error(error, REMOTE_ERROR, 0,
+                    "backend ns3:%s: packets and operations of another process cannot be looked "
+                    "at; the native backend plays it",
+                    form);
+        return FALSE;
+    }
+    path = write_scenario(run->text, error);
     if (path)
         remote.process = start(form, path, run->recorder, error);
     if (remote.process)

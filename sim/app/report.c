@@ -28,7 +28,7 @@ static const char style[] =
     "pre{background:#f4f4f4;padding:.6rem .8rem;overflow-x:auto}"
     "figure{margin:1.2rem 0 2rem}figure svg{width:100%;max-width:62rem;height:auto;display:block}"
     "figcaption{font-size:.9rem;color:#333}figcaption ul{margin:.3rem 0;padding-left:1.2rem}"
-    ".warn{border-left:.3rem solid #d55e00;padding:.1rem 0 .1rem .9rem}"
+    ".warn{border-left:.3rem solid #d55e00;padding:.1rem 0 .1rem .9rem}ul.warn{padding-left:1.8rem}"
     "@media print{body{max-width:none;margin:0}figure,tr{break-inside:avoid}}";
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -350,6 +350,7 @@ static gboolean add_figure(GString *page, const struct results *results,
 
 static guint add_figures(GString *page, const struct results *results)
 {
+    g_autoptr(GString) why = g_string_new("");
     const struct figure *figure;
     guint n = 0, n_missing = 0;
 
@@ -365,10 +366,17 @@ static guint add_figures(GString *page, const struct results *results)
             add_text(page, error->message);
             g_string_append(page, "</p>\n");
             n_missing++;
+        } else {
+            g_autofree char *text = g_strdup_printf("%s: %s", figure->name, error->message);
+
+            add_element(why, "li", "", text);
         }
     }
-    if (n + n_missing == 0)
-        g_string_append(page, "<p>These results have data for none of weft's figures.</p>\n");
+    if (n + n_missing == 0) {
+        g_string_append(page, "<p>These results have data for none of weft's figures:</p>\n<ul>");
+        g_string_append_len(page, why->str, (gssize)why->len);
+        g_string_append(page, "</ul>\n");
+    }
     return n_missing;
 }
 
@@ -469,7 +477,7 @@ static void start_grid(GString *page, const struct lattice *lattice, uint32_t ro
     g_autoptr(GPtrArray) heads = g_ptr_array_new();
     guint n_axes = 0;
 
-    if (lattice->case_ >= 0)
+    if (*lattice_case(lattice, row))
         add_element(page, "h3", "", lattice_case(lattice, row));
     for (char **axis = axes; *axis; axis += 2)
         if (strcmp(axis[0], "case") != 0) {

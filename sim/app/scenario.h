@@ -28,9 +28,11 @@ struct run_config {
     int64_t backend;      /* choice: scenario_backends */
     int64_t flows, ports; /* whether flows.csv and ports.csv are written */
     int64_t series_step;  /* of series.csv; 0: none */
+    int64_t series_file;  /* whether series.csv is written */
     char *series;         /* of which objects */
     int64_t json_lines;   /* every table as lines of JSON too */
     int64_t fct;          /* whether fct.txt is written */
+    char *pcap;           /* links whose packets capture.pcap has; "": none */
 };
 extern const struct param scenario_run_params[];
 extern const struct backend_ops *const scenario_backends[]; /* in the order of run.backend */

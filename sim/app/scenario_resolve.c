@@ -31,12 +31,22 @@ const struct param scenario_run_params[] = {
     PARAM(TIME, struct run_config, series_step, "0ps", NULL, NULL, NULL,
           "Write series.csv: what happened in each step of this length; 0: not.",
           "our choice: the file is large"),
+    PARAM(
+        BOOL, struct run_config, series_file, "on", NULL, NULL, NULL,
+        "Write series.csv where there is a series_step; off: only the rows of summary.csv that are "
+        "measured on it.",
+        "our choice"),
     PARAM(TEXT, struct run_config, series, "flow,port,plane,host", NULL, NULL, NULL,
           "Objects of series.csv: some of flow, port, plane, host, by commas.", "our choice: all"),
     PARAM(BOOL, struct run_config, json_lines, "off", NULL, NULL, NULL,
           "Write every .csv as .jsonl too: a JSON object a row.", "our choice"),
     PARAM(BOOL, struct run_config, fct, "off", NULL, NULL, NULL,
           "Write fct.txt: the completion times of flows as HPCC's ns-3 does.", "our choice"),
+    PARAM(
+        TEXT, struct run_config, pcap, "", NULL, NULL, NULL,
+        "Write capture.pcap: the packets of these links, by commas, as their numbers or as faults "
+        "name links; of weft run.",
+        "our choice: none, the file is large"),
     PARAM_END,
 };
 

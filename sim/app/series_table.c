@@ -96,8 +96,9 @@ static void set_bins(struct series_table *table)
     int64_t n_steps = (table->end_ps + table->step_ps - 1) / table->step_ps;
 
     table->steps_per_bin =
-        MAX(table->steps_per_bin,
-            (guint)((n_steps + SERIES_TABLE_MOST_BINS - 1) / SERIES_TABLE_MOST_BINS));
+        (guint)MAX((n_steps + SERIES_TABLE_MOST_BINS - 1) / SERIES_TABLE_MOST_BINS,
+                   MIN(table->steps_per_bin, n_steps / SERIES_TABLE_FEW_BINS));
+    table->steps_per_bin = MAX(table->steps_per_bin, 1);
     table->n_bins = (guint)((n_steps + table->steps_per_bin - 1) / table->steps_per_bin);
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #define SERIES_TABLE_MOST_BINS 400
+#define SERIES_TABLE_FEW_BINS  60 /* no window makes them fewer */
 
 /* One object's quantity. */
 struct series_track {
@@ -32,8 +33,8 @@ struct series_table {
 
 /*
  * Reads of FOLDER/series.csv, whose steps are `step_ps` long, the quantities in `wanted` ("flow
- * received", "port queue"; NULL at the end) into bins of `least_steps` or more. The error names
- * file and line.
+ * received", "port queue"; NULL at the end) into bins of `least_steps` or more, unless that made
+ * fewer than SERIES_TABLE_FEW_BINS. The error names file and line.
  */
 struct series_table *series_table_read(const char *folder, int64_t step_ps, guint least_steps,
                                        const char *const *wanted, GError **error);

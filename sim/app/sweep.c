@@ -271,6 +271,25 @@ static gboolean make_folder(const struct sweep *sweep, const char *name, GError 
     return FALSE;
 }
 
+/* File systems that know no locks let everybody in; the renames keep order then. */
+int sweep_lock(const struct sweep *sweep, bool shared, GError **error)
+{
+    if (!make_folder(sweep, "points", error))
+        return -1;
+    int fd = open(sweep->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd < 0) {
+        g_set_error(error, SWEEP_ERROR, 0, "cannot open the folder '%s': %s", sweep->folder,
+                    g_strerror(errno));
+    } else if (flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        g_set_error(error, SWEEP_ERROR, 0, "%s: another weft sweep is at work in this folder",
+                    sweep->folder);
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
 /* Writes a file unless it says so already. */
 static gboolean write_file(const char *path, const char *text, GError **error)
 {
@@ -411,8 +430,7 @@ gboolean sweep_prepare(struct sweep *sweep, GError **error)
 {
     struct sweep *old = sweep_new(sweep->folder);
     gboolean known = sweep_load(old, NULL);
-    gboolean ok = make_folder(sweep, "points", error) && check_version(sweep, error) &&
-                  (!known || check_scenario(sweep, old, error)) &&
+    gboolean ok = check_version(sweep, error) && (!known || check_scenario(sweep, old, error)) &&
                   make_folder(sweep, "grid", error) && make_folder(sweep, "failed", error);
 
     for (uint32_t g = 0; ok && g < sweep->grid->len; g++) {
@@ -567,21 +585,4 @@ void sweep_clean(const struct sweep *sweep, bool all)
     struct cleaning cleaning = {points, all};
 
     each_name(points, clean_one, &cleaning);
-}
-
-/* File systems that know no locks let everybody in; the renames keep order then. */
-int sweep_lock(const struct sweep *sweep, bool shared, GError **error)
-{
-    int fd = open(sweep->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-    if (fd < 0) {
-        g_set_error(error, SWEEP_ERROR, 0, "cannot open the folder '%s': %s", sweep->folder,
-                    g_strerror(errno));
-    } else if (flock(fd, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        g_set_error(error, SWEEP_ERROR, 0, "%s: another weft sweep is at work in this folder",
-                    sweep->folder);
-        close(fd);
-        fd = -1;
-    }
-    return fd;
 }

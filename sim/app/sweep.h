@@ -77,7 +77,13 @@ char *sweep_temporary_path(const char *folder, const char *name);
 gboolean sweep_load(struct sweep *sweep, GError **error);
 
 /*
- * Makes the folder and writes what is needed to play the points, or refuses: because it holds
+ * Makes the folder and keeps a second sweep out of it as long as the descriptor is open; -1 with an
+ * error. Those that share it keep out only those that do not.
+ */
+int sweep_lock(const struct sweep *sweep, bool shared, GError **error);
+
+/*
+ * Writes what is needed to play the points into the folder, or refuses: because it holds
  * results of another version, or of another scenario at the same values.
  */
 gboolean sweep_prepare(struct sweep *sweep, GError **error);
@@ -101,11 +107,5 @@ void sweep_remove_folder(const char *path);
 /* Removes what processes of this machine that are no more left half done; with `all`, everything
  * half done. */
 void sweep_clean(const struct sweep *sweep, bool all);
-
-/*
- * Keeps a second sweep out of the folder as long as the descriptor is open; -1 with an error. Those
- * that share it keep out only those that do not.
- */
-int sweep_lock(const struct sweep *sweep, bool shared, GError **error);
 
 #endif

@@ -219,14 +219,17 @@ static enum verdict play_order(struct worker *worker, const struct order *order,
 
 /* --- serving ---------------------------------------------------------------------------------- */
 
-/* An answer is one line. */
-static void answer(enum verdict verdict, const GError *error)
+/* An answer is one line; where the sweep's folder is has no place in what is kept. */
+static void answer(const struct worker *worker, enum verdict verdict, const GError *error)
 {
     static const char *const words[] = {
         [DONE] = SWEEP_WORKER_DONE, [FAILED] = SWEEP_WORKER_FAILED, [CANNOT] = SWEEP_WORKER_CANNOT};
-    g_autofree char *text = g_strdup(verdict == DONE ? "" : error->message);
+    g_autofree char *folder = g_strconcat(worker->folder, "/", NULL);
+    g_autoptr(GString) text = g_string_new(verdict == DONE ? "" : error->message);
 
-    printf("%s%s\n", words[verdict], g_strdelimit(text, "\n\r", ' '));
+    if (verdict == FAILED)
+        g_string_replace(text, folder, "", 0);
+    printf("%s%s\n", words[verdict], g_strdelimit(text->str, "\n\r", ' '));
     fflush(stdout);
 }
 
@@ -265,7 +268,7 @@ int sweep_worker(const char *folder)
         if (read_order(&order, line)) {
             enum verdict verdict = play_order(&worker, &order, &error);
 
-            answer(verdict, error);
+            answer(&worker, verdict, error);
         } else {
             code = COMMAND_WRONG;
         }

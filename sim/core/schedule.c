@@ -241,8 +241,11 @@ void schedule_append(struct schedule *into, const struct schedule *from, uint32_
 
     assert(into->store && first_rank + from->n_ranks <= into->n_ranks);
     memcpy(into->rank_host + first_rank, from->rank_host, from->n_ranks * sizeof(uint32_t));
-    for (uint64_t i = 0; i < from->n_ops; i++)
+    for (uint64_t i = 0; i < from->n_ops; i++) {
         append_op(into, from, i, first_rank, first_group, rest);
+        if (schedule_saying(from, i))
+            schedule_say(into, first_op + i, schedule_saying(from, i));
+    }
     for (uint64_t i = 0; i < from->n_ops; i++) /* n_needed came with the operation */
         for (uint32_t k = 0; (next = schedule_successor(from, i, k, &when)) != SCHEDULE_NONE; k++)
             schedule_add_edge(into, first_op + i, first_op + next, when, true);

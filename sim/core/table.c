@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/core/table.h"
 #include "sim/core/param.h"
+#include "sim/core/reader.h"
 #include <assert.h>
 #include <csv.h>
 #include <errno.h>
@@ -424,15 +425,16 @@ struct table *table_parse(const char *name, const char *text, size_t length, GEr
 
 struct table *table_read(const char *path, GError **error)
 {
-    g_autofree char *text = NULL;
     g_autoptr(GError) fault = NULL;
-    gsize length;
+    struct reader reader;
+    struct table *table = NULL;
 
-    if (!g_file_get_contents(path, &text, &length, &fault)) {
+    if (reader_open(&reader, path, &fault))
+        table = table_parse(path, reader.text, reader.length, error);
+    else
         g_set_error_literal(error, TABLE_ERROR, TABLE_ERROR_FILE, fault->message);
-        return NULL;
-    }
-    return table_parse(path, text, length, error);
+    reader_close(&reader);
+    return table;
 }
 
 void table_free(struct table *table)

@@ -29,6 +29,9 @@ ok '(the parameter)' says 'parameter  [topology] link_rate: 400Gbps -> 200Gbps'
 ok '(and numbers, with unit and ratio)' grep -qE '^number     completion_max: [0-9]+ -> [0-9]+ ps  \(\+[0-9.]+ %\)$' out
 ok '--quiet says nothing' exits 1 diff --quiet one slow
 ok '(nothing)' [ ! -s out ]
+ok 'where the time went' exits 1 diff one slow --explain
+ok '(part by part)' grep -qE '^part       serialisation +[0-9.]+ us -> +[0-9.]+ us  \+[0-9]+ ps$' out
+ok '(and the largest)' grep -qE '^largest    [a-z ]+ -> [a-z ]+$' out
 printf 'metric,value,unit\ncomplete,1,0|1\ncompletion_max,101,ps\nlast,,ps\n' >two/summary.csv
 sed 's/101/100/' two/summary.csv >one/summary.csv
 ok 'a number by 1 %' exits 1 diff one two

@@ -102,6 +102,12 @@ ok "nothing else moves, selective repeat" unmoved --set transport.recovery=selec
 ok "sums are those of the summary, rocev2" sums
 ok "sums are those of the summary, metaroce" sums --set transport.name=metaroce
 ok "rows in order of time, with units, below line rate and limit" shape
+without() { # series_file = off: no file, and the same numbers
+    play with --set run.series_step=2us && play without --set run.series_step=2us --set run.series_file=off &&
+        [ ! -e "$scratch/without/series.csv" ] && grep -q '^group_incast_jain_mean,0' "$scratch/without/summary.csv" &&
+        cmp "$scratch/with/summary.csv" "$scratch/without/summary.csv"
+}
+ok "measured without the file" without
 ok "flow alone, and the contest of its flows" only flow flow,group
 ok "plane and host alone" only 'host, plane' host,plane
 ok "an object that does not exist is refused" refused

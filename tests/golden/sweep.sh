@@ -31,7 +31,7 @@ sweep() { # folder, scenario, further arguments
 empty() { # folder
     [ -z "$(ls -A "$scratch/$1")" ]
 }
-n_points() {
+n_points() { # folder: whole ones
     ls "$scratch/$1/points" 2>/dev/null | wc -l
 }
 wait_points() { # folder, number
@@ -93,14 +93,6 @@ ok '(and told why)' says err 'another weft sweep is at work'
 kill -9 "$pid"
 wait 2>/dev/null
 ok 'kill -9 of the sweep leaves some points' [ "$(n_points killed)" -lt 1000 ]
-gone() {
-    for _ in $(seq 100); do
-        workers killed >/dev/null || return 0
-        sleep 0.05
-    done
-    false
-}
-ok '(and no process that plays on)' gone
 "$WEFT" sweep $tiny --out "$scratch/killed" >"$scratch/out" 2>"$scratch/err" &
 pid=$!
 wait_points killed 400
@@ -188,6 +180,9 @@ ok 'a point that is refused stops no other' exits 1 sweep refused "$small" \
     --set 'grid.topology.hosts & workload.senders=6 & 2; 6 & 9'
 ok '(its error is in its row)' count 12 ',failed,.*senders' refused/points.csv
 ok '(the others are done)' count 12 ',done,,' refused/points.csv
+ok '(in another folder it is the same)' exits 1 sweep refused-too "$small" --jobs 1 \
+    --set 'grid.topology.hosts & workload.senders=6 & 2; 6 & 9'
+ok '(same bytes)' same refused refused-too
 ok 'unfinished flows are data: exit 0' exits 0 sweep late "$small" --set run.end=5us
 ok '(who waits is in the row)' count 12 ',unfinished,[^,]*of 7 flows did not finish' late/points.csv
 ok '(percentiles beyond the finished are empty)' count 1 '^3,RoCE,8,7,0,3,yes,3,[0-9.e+]+,[0-9.e+]+,[0-9.e+]+,,,,,,,' late/summary.csv
@@ -237,8 +232,25 @@ crash_next 1
 sleep 0.2
 kill -SEGV "$(workers crash)"
 ok 'crashes: exit 1' exits 1 wait $pid
+gone() { # folder: no worker of it is left
+    for _ in $(seq 40); do
+        workers "$1" >/dev/null || return 0
+        sleep 0.05
+    done
+    false
+}
 ok '(each with its signal)' count 2 ',failed,its process was ended by signal 11' crash/points.csv
 ok '(the others are done)' count 2 ',done,,' crash/points.csv
+"$WEFT" sweep "$scratch/long.ini" --jobs 1 --out "$scratch/left-alone" >"$scratch/out" 2>"$scratch/err" &
+pid=$!
+wait_points left-alone 2
+sleep 0.3
+kill -9 $pid
+wait $pid 2>/dev/null
+ok 'kill -9 of the sweep ends what it plays' gone left-alone
+ok '(half a point is left)' eval 'ls -A "$scratch/left-alone/points" | grep -q "^[.]"'
+ok '(the next sweep there takes it away)' exits 1 sweep left-alone "$scratch/long.ini" --filter workload.bytes=1kB
+ok '(whole points only)' eval '! ls -A "$scratch/left-alone/points" | grep "^[.]"'
 
 # --- a full disk ---------------------------------------------------------------------------------------
 disk=$scratch/disk

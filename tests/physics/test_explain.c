@@ -13,6 +13,7 @@
 // clang-format on
 #include "sim/app/explain.h"
 #include "sim/core/random.h"
+#include <glib/gstdio.h>
 
 struct seen {
     struct scenario *scenario;
@@ -148,6 +149,9 @@ static const struct choices roce[] = {
     {"transport.cc", {"fixed", "dcqcn", NULL}},
     {"transport.rto", {"50us", "500us", NULL}},
     {"transport.nak", {"once", "descent", NULL}},
+    {"transport.bond", {"off", "off", "on", NULL}},
+    {"transport.bond_delay", {"5us", NULL}},
+    {"transport.bond_timeouts", {"0", "1", NULL}},
     {"transport.ack_every", {"1", "4", NULL}},
 };
 static const struct choices workloads[] = {
@@ -231,9 +235,176 @@ static void every_sum_is_exact(void **state)
     }
 }
 
+/* --- arithmetic ---
+ * Star at 100 Gb/s: a packet of 4178 B takes S = 334,240 ps a wire, an acknowledgement of 84 B
+ * A = 6,720 ps; links of 500 ns, a switch of 600 ns: D = 1.6 us one way.
+ */
+#define S INT64_C(334240)
+#define A INT64_C(6720)
+#define STAR                                                                                       \
+    "topology.kind=star", "topology.hosts=4", "topology.link_rate=100Gbps", "workload.kind=list",  \
+        "transport.name=rocev2"
+#define PROPAGATION INT64_C(1000000)
+#define SWITCH      INT64_C(600000)
+
+static void see_texts(struct seen *seen, const char *const *settings)
+{
+    see(seen, (char *const *)(uintptr_t)settings);
+}
+
+/* Ten packets one after the other, the last one over two wires. */
+static void a_lone_message(void **state)
+{
+    static const char *const settings[] = {STAR, "workload.flows=0>1 40960B", NULL};
+    struct seen seen;
+    struct explain explain;
+
+    (void)state;
+    see_texts(&seen, settings);
+    explain_message(&explain, &seen.journal, 0);
+    check_sum(&explain);
+    assert_int_equal(explain.part_ps[EXPLAIN_SERIALISATION][EXPLAIN_DIRECT], 11 * S);
+    assert_int_equal(explain.part_ps[EXPLAIN_PROPAGATION][EXPLAIN_DIRECT], PROPAGATION);
+    assert_int_equal(explain.part_ps[EXPLAIN_SWITCH][EXPLAIN_DIRECT], SWITCH);
+    assert_int_equal(explain.sum_ps, 11 * S + PROPAGATION + SWITCH);
+    assert_int_equal(explain.last->sequence, 9);
+    assert_int_equal(explain.last->n_before, 0);
+    explain_clear(&explain);
+    forget(&seen);
+}
+
+/*
+ * A window of two packets: four times the sender waits for the acknowledgement of the second, so
+ * for the packet's way (2 S + D) and the answer's (2 A + D); the first of each two is no wait.
+ */
+static void a_window_of_two(void **state)
+{
+    static const char *const settings[] = {STAR, "workload.flows=0>1 40960B",
+                                           "transport.window=8192B", NULL};
+    struct seen seen;
+    struct explain explain;
+
+    (void)state;
+    see_texts(&seen, settings);
+    explain_message(&explain, &seen.journal, 0);
+    check_sum(&explain);
+    assert_int_equal(explain.part_ps[EXPLAIN_SERIALISATION][EXPLAIN_WINDOW], 4 * (2 * S + 2 * A));
+    assert_int_equal(explain.part_ps[EXPLAIN_PROPAGATION][EXPLAIN_WINDOW], 8 * PROPAGATION);
+    assert_int_equal(explain.part_ps[EXPLAIN_SWITCH][EXPLAIN_WINDOW], 8 * SWITCH);
+    assert_int_equal(explain.part_ps[EXPLAIN_SERIALISATION][EXPLAIN_DIRECT], 7 * S);
+    assert_int_equal(explain.part_ps[EXPLAIN_PROPAGATION][EXPLAIN_DIRECT], PROPAGATION);
+    explain_clear(&explain);
+    forget(&seen);
+}
+
+/*
+ * The last packet is lost. It was sent at 9 S; the timeout of 100 us counts from the last
+ * acknowledgement, that of packet 8, at 9 S + 2 D + 2 A, and the sender is silent from 10 S on.
+ * It then sends packets 9 and 10 again, neither of which was acknowledged.
+ */
+static void a_lost_tail(void **state)
+{
+    g_autofree char *folder = g_dir_make_tmp("weft-test-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(folder, "drops.csv", NULL);
+    g_autofree char *drop = g_strdup_printf("loss.drop_file=%s", path);
+    const char *settings[] = {STAR, "workload.flows=0>1 40960B", "transport.rto=100us", drop, NULL};
+    struct seen seen;
+    struct explain explain;
+
+    (void)state;
+    assert_true(g_file_set_contents(path, "flow,sequence,transmission,link\n0,9,1,0\n", -1, NULL));
+    see_texts(&seen, settings);
+    explain_message(&explain, &seen.journal, 0);
+    check_sum(&explain);
+    assert_int_equal(explain.part_ps[EXPLAIN_TIMEOUT][EXPLAIN_RECOVERY],
+                     100000000 + 2 * (PROPAGATION + SWITCH) + 2 * A - S);
+    assert_int_equal(explain.part_ps[EXPLAIN_SERIALISATION][EXPLAIN_RECOVERY], 2 * S);
+    assert_int_equal(explain.part_ps[EXPLAIN_SERIALISATION][EXPLAIN_DIRECT], 11 * S);
+    assert_int_equal(explain.last->n_before, 1);
+    assert_int_equal(explain.last->before->fate, JOURNAL_LOST);
+    assert_int_equal(explain.last->before->cause, SINK_DROP_LISTED);
+    explain_clear(&explain);
+    forget(&seen);
+    g_unlink(path);
+    g_rmdir(folder);
+}
+
+/* Two packets for one port: one of them waits while the other is sent, there and nowhere else. */
+static void two_for_one_port(void **state)
+{
+    static const char *const settings[] = {STAR, "workload.flows=0>3 4096B; 1>3 4096B", NULL};
+    struct seen seen;
+    int64_t waits_ps = 0;
+
+    (void)state;
+    see_texts(&seen, settings);
+    for (uint64_t op = 0; op < 2; op++) {
+        struct explain explain;
+
+        explain_message(&explain, &seen.journal, op);
+        check_sum(&explain);
+        waits_ps += explain.part_ps[EXPLAIN_QUEUE][EXPLAIN_DIRECT];
+        for (guint i = 0; i < explain.segments->len; i++) {
+            const struct explain_segment *segment =
+                &g_array_index(explain.segments, struct explain_segment, i);
+
+            if (segment->part == EXPLAIN_QUEUE)
+                assert_int_equal(graph_port_peer(&seen.experiment.graph, segment->port), 3);
+        }
+        explain_clear(&explain);
+    }
+    assert_int_equal(waits_ps, S);
+    forget(&seen);
+}
+
+/* Two messages of one host to two others share its NIC: packets go in turn. */
+static void two_from_one_nic(void **state)
+{
+    static const char *const settings[] = {STAR, "workload.flows=0>1 40960B; 0>2 40960B", NULL};
+    struct seen seen;
+    struct explain explain;
+
+    (void)state;
+    see_texts(&seen, settings);
+    explain_message(&explain, &seen.journal, 1);
+    check_sum(&explain);
+    assert_int_equal(explain.part_ps[EXPLAIN_NIC_OTHERS][EXPLAIN_DIRECT], 10 * S);
+    assert_int_equal(explain.part_ps[EXPLAIN_SERIALISATION][EXPLAIN_DIRECT], 11 * S);
+    explain_clear(&explain);
+    forget(&seen);
+}
+
+/*
+ * A ring of four ranks: the chain has 6 steps, each issued in 1 us, told in 2 us and, in the first
+ * three, reduced at 100 Gb/s: 16 KiB in 1,310,720 ps.
+ */
+static void a_ring_waits_for_its_nodes(void **state)
+{
+    static const char *const settings[] = {
+        "topology.kind=star",      "topology.hosts=4",         "topology.link_rate=100Gbps",
+        "workload.kind=allreduce", "workload.bytes=64KiB",     "host.issue_time=1us",
+        "host.notify_time=2us",    "host.reduce_rate=100Gbps", NULL};
+    struct seen seen;
+    struct explain explain;
+
+    (void)state;
+    see_texts(&seen, settings);
+    explain_group(&explain, &seen.journal, 0, true);
+    check_sum(&explain);
+    assert_int_equal(explain.part_ps[EXPLAIN_ISSUE][EXPLAIN_DIRECT], 6000000);
+    assert_int_equal(explain.part_ps[EXPLAIN_NOTIFY][EXPLAIN_DIRECT], 12000000);
+    assert_int_equal(explain.part_ps[EXPLAIN_REDUCE][EXPLAIN_DIRECT], 3 * 1310720);
+    assert_int_equal(explain.part_ps[EXPLAIN_SERIALISATION][EXPLAIN_DIRECT], 6 * 5 * S);
+    explain_clear(&explain);
+    forget(&seen);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_lone_message),     cmocka_unit_test(a_window_of_two),
+        cmocka_unit_test(a_lost_tail),        cmocka_unit_test(two_for_one_port),
+        cmocka_unit_test(two_from_one_nic),   cmocka_unit_test(a_ring_waits_for_its_nodes),
         cmocka_unit_test(every_sum_is_exact),
     };
 

@@ -602,6 +602,34 @@ static void paths_below_the_working_folder_are_relative(void **state)
     assert_int_equal(g_chdir(before), 0);
 }
 
+static char *identity_of(void **state, const char *text)
+{
+    struct scenario *scenario = must_read(state, text);
+    char *identity = scenario_identity(scenario);
+
+    scenario_free(scenario);
+    return identity;
+}
+
+static void identity_is_what_decides_the_result(void **state)
+{
+    static const char list[] = "[topology]\nkind = star\n[workload]\nkind = list\n"
+                               "file = flows.csv\n%s";
+    g_autofree char *plain = g_strdup_printf(list, "");
+    g_autofree char *other = g_strdup_printf(list, "[scenario]\ntitle = Other\n[run]\nseed = 7\n");
+    g_autofree char *wrong = g_strdup_printf(list, "[host]\nissue_time = 1ns\n");
+
+    g_free(put(state, "flows.csv", "src,dst,bytes\n0,1,10\n"));
+    g_autofree char *a = identity_of(state, plain), *b = identity_of(state, other);
+    g_autofree char *c = identity_of(state, wrong);
+    assert_string_equal(a, b); /* neither title nor seed */
+    assert_string_not_equal(a, c);
+    g_free(put(state, "flows.csv", "src,dst,bytes\n0,1,11\n"));
+    g_autofree char *d = identity_of(state, plain);
+    assert_string_not_equal(a, d); /* but what is in the file, not where it is */
+    assert_null(strstr(d, "flows.csv"));
+}
+
 #define TEST(function_) cmocka_unit_test_setup_teardown(function_, make_folder, remove_folder)
 
 int main(void)
@@ -632,6 +660,7 @@ int main(void)
         TEST(raw_groups_are_kept),
         TEST(what_is_written_reads_back),
         TEST(paths_below_the_working_folder_are_relative),
+        TEST(identity_is_what_decides_the_result),
     };
 
     return cmocka_run_group_tests_name("scenario", tests, NULL, NULL);

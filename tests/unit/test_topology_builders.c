@@ -9,8 +9,8 @@
 
 static void list_names_each_kind_once(void **state)
 {
-    static const char *const names[] = {"clos",  "star",  "line", "dumbbell",
-                                        "graph", "htsim", "ns3", "nccl", "rack"};
+    static const char *const names[] = {"clos",  "star", "line", "dumbbell", "graph",
+                                        "htsim", "ns3",  "nccl", "rack"};
     size_t n = 0;
 
     (void)state;

@@ -118,6 +118,16 @@ static void on_nested_close(void *data)
     ((struct seen *)data)->status = ns3c_close();
 }
 
+static enum ns3c_verdict on_admit_close(void *data, int device, const struct ns3c_packet *packet,
+                                        int64_t waiting_bytes)
+{
+    (void)device;
+    (void)packet;
+    (void)waiting_bytes;
+    ((struct seen *)data)->status = ns3c_close();
+    return NS3C_ACCEPT;
+}
+
 static void on_stop(void *data)
 {
     (void)data;
@@ -162,6 +172,7 @@ static void test_nothing_works_when_closed(void **state)
     (void)state;
     refused(ns3c_close(), NS3C_STATE, "no run is open");
     refused(ns3c_node(), NS3C_STATE, "ns3c_node");
+    refused(ns3c_node_latency(0, 1), NS3C_STATE, "ns3c_node_latency");
     refused(ns3c_link(0, 1, RATE, 0), NS3C_STATE, "ns3c_link");
     refused(ns3c_address(0, 0), NS3C_STATE, "ns3c_address");
     refused(ns3c_device_node(0), NS3C_STATE, "ns3c_device_node");
@@ -285,6 +296,11 @@ static void test_bad_times(void **state)
     assert_int_equal(ns3c_run(20), NS3C_DONE);
     assert_int_equal(seen.status, NS3C_STATE);
     refused(ns3c_run(19), NS3C_ARGUMENT, "end 19: 20 to");
+    refused(ns3c_schedule(INT64_MAX, on_event, &seen), NS3C_ARGUMENT, "delay 9");
+    ns3c_on_admit(on_admit_close, &seen); /* a callback outside a run */
+    seen.status = 0;
+    send_some(1, NS3C_ECT);
+    assert_int_equal(seen.status, NS3C_STATE);
     assert_int_equal(ns3c_close(), NS3C_DONE);
 }
 
@@ -496,6 +512,56 @@ static void test_link_down(void **state)
     }
 }
 
+/*
+ * 100 ns of latency in the switch, which an outage does not cut: of packets whose last bits arrive
+ * after 1080, 1160, 1240 ns, the first and second are through when the link is down from 1160 ns
+ * on. It is up again at 1170 ns, and the third had begun before.
+ */
+static void test_latency_and_outage(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    EACH_FORM
+    {
+        open_line(forms[form], &seen);
+        assert_int_equal(ns3c_node_latency(2, 100000), NS3C_DONE);
+        refused(ns3c_node_latency(3, 1), NS3C_ARGUMENT, "node 3");
+        refused(ns3c_node_latency(2, -1), NS3C_ARGUMENT, "latency -1");
+        send_some(3, NS3C_ECT);
+        assert_int_equal(ns3c_run(2 * PACKET_PS + DELAY_PS), NS3C_DONE);
+        assert_int_equal(ns3c_link_set(0, false), NS3C_DONE);
+        assert_int_equal(ns3c_run(2 * PACKET_PS + DELAY_PS + 10000), NS3C_DONE);
+        assert_int_equal(ns3c_link_set(0, true), NS3C_DONE);
+        assert_int_equal(ns3c_run(INT64_MAX), NS3C_DONE);
+        assert_int_equal(seen.n_received, 2);
+        assert_int_equal(seen.n_dropped[NS3C_DROP_DOWN], 1);
+        assert_int_equal(seen.last_ps, 3 * PACKET_PS + 2 * DELAY_PS + 100000);
+        assert_int_equal(ns3c_close(), NS3C_DONE);
+    }
+}
+
+/* A packet that begins while the link is down is lost, one that begins as it comes back is not. */
+static void test_begins_in_outage(void **state)
+{
+    struct seen seen;
+
+    (void)state;
+    EACH_FORM
+    {
+        open_line(forms[form], &seen);
+        assert_int_equal(ns3c_link_set(0, false), NS3C_DONE);
+        send_some(1, NS3C_ECT);
+        assert_int_equal(ns3c_run(PACKET_PS), NS3C_DONE);
+        send_some(1, NS3C_ECT);
+        assert_int_equal(ns3c_link_set(0, true), NS3C_DONE);
+        assert_int_equal(ns3c_run(INT64_MAX), NS3C_DONE);
+        assert_int_equal(seen.n_received, 1);
+        assert_int_equal(seen.n_dropped[NS3C_DROP_DOWN], 1);
+        assert_int_equal(ns3c_close(), NS3C_DONE);
+    }
+}
+
 static void test_no_route(void **state)
 {
     struct seen seen;
@@ -613,6 +679,8 @@ int main(void)
         cmocka_unit_test(test_admit),
         cmocka_unit_test(test_loss),
         cmocka_unit_test(test_link_down),
+        cmocka_unit_test(test_latency_and_outage),
+        cmocka_unit_test(test_begins_in_outage),
         cmocka_unit_test(test_no_route),
         cmocka_unit_test(test_hops_end),
         cmocka_unit_test(test_choice),
