@@ -148,19 +148,19 @@ dlrm() {
     dlrm_row "MTIA" mtia-dlrm
     dlrm_row "H100" h100-dlrm
     # from the baseline, one difference at a time
-    dlrm_row "H100, scale-out 200 GB/s" h100-dlrm topology.out_rate=1600Gbps gpu.pcie_rate=256GBps
-    dlrm_row "H100, scale-up 800 GB/s" h100-dlrm topology.up_rate=800GBps
-    dlrm_row "H100, 10 in a domain" h100-dlrm topology.racks=4 topology.accelerators=10
-    dlrm_row "H100, no staging copies" h100-dlrm gpu.staging=off
-    dlrm_row "H100, no proxy on the host" h100-dlrm gpu.proxy_time=0us gpu.proxy_poll_time=0us
-    dlrm_row "H100, NIC beside memory" h100-dlrm gpu.nic_attach=memory
-    dlrm_row "H100, all SMs for collectives" h100-dlrm gpu.collective_sms=132
+    dlrm_row "H100: scale-out 200 GB/s" h100-dlrm topology.out_rate=1600Gbps gpu.pcie_rate=256GBps
+    dlrm_row "H100: scale-up 800 GB/s" h100-dlrm topology.up_rate=800GBps
+    dlrm_row "H100: 10 in a domain" h100-dlrm topology.racks=4 topology.accelerators=10
+    dlrm_row "H100: no staging copies" h100-dlrm gpu.staging=off
+    dlrm_row "H100: no proxy on the host" h100-dlrm gpu.proxy_time=0us gpu.proxy_poll_time=0us
+    dlrm_row "H100: NIC beside memory" h100-dlrm gpu.nic_attach=memory
+    dlrm_row "H100: all SMs for collectives" h100-dlrm gpu.collective_sms=132
     # from MTIA
-    dlrm_row "MTIA, scale-out 50 GB/s" mtia-dlrm topology.out_rate=200Gbps
-    dlrm_row "MTIA, scale-up 450 GB/s" mtia-dlrm topology.up_rate=450Gbps
-    dlrm_row "MTIA, 8 in a domain" mtia-dlrm topology.racks=5 topology.accelerators=8
-    dlrm_row "MTIA, express doorbell" mtia-dlrm mtia300.start=express
-    dlrm_row "MTIA, host posts" mtia-dlrm mtia300.start=host
+    dlrm_row "MTIA: scale-out 50 GB/s" mtia-dlrm topology.out_rate=200Gbps
+    dlrm_row "MTIA: scale-up 450 GB/s" mtia-dlrm topology.up_rate=450Gbps
+    dlrm_row "MTIA: 8 in a domain" mtia-dlrm topology.racks=5 topology.accelerators=8
+    dlrm_row "MTIA: express doorbell" mtia-dlrm mtia300.start=express
+    dlrm_row "MTIA: host posts" mtia-dlrm mtia300.start=host
 }
 splits() {
     local name=splits mix
