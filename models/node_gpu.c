@@ -3,13 +3,13 @@
  * An accelerator whose collectives run on its compute units, as GPUs with NCCL do.
  *
  * Modelled: a collective is a kernel. The host launches it, the device begins it and gives it
- * `collective_sms` of its SMs until it retires; a matrix product is worked off in waves of tiles,
- * one tile an SM, and gets in each wave what SMs are not taken then (so a product that just fitted
- * into one wave needs two). A kernel that finds no SM free waits for the end of the wave. The
- * kernel's SMs copy or reduce what is sent, `copy_rate` each; bytes for other nodes go through
- * staging buffers, and a proxy on the host posts them to the NIC and polls for their completion;
- * the NIC is behind PCIe or beside the memory. Ports of the scale-up network are stored to by the
- * SMs themselves. The HBM is one server of reads and writes.
+ * `collective_sms` of its SMs until it retires; a matrix product is worked off in waves of tiles
+ * (a small one with its inner dimension split), one tile an SM, and gets in each wave what SMs are
+ * not taken then (so a product that just fitted into one wave needs two). A kernel that finds no SM
+ * free waits for the end of the wave. The kernel's SMs copy or reduce what is sent, `copy_rate`
+ * each; bytes for other nodes go through staging buffers, and a proxy on the host posts them to the
+ * NIC and polls for their completion; the NIC is behind PCIe or beside the memory. Ports of the
+ * scale-up network are stored to by the SMs themselves. The HBM is one server of reads and writes.
  *
  * Left out: several matrix products at a time, kernels that stay resident, reduction in switches,
  * protocols of NCCL for short messages, clocks that fall under load.
@@ -272,12 +272,20 @@ static const struct schedule_gemm *gemm_of(const struct node_task *task)
     return &g_array_index(task->node->run->schedule->gemms, struct schedule_gemm, task->op.peer);
 }
 
-static uint32_t n_tiles(const struct gpu *gpu, const struct schedule_gemm *gemm)
+/* A product as the device sees it: tiles, each with `k` of the inner dimension. */
+struct tiling {
+    uint32_t n, k;
+};
+
+/* Where there are fewer tiles than SMs, the inner dimension is split so that all have one. */
+static struct tiling tiling_of(const struct gpu *gpu, const struct schedule_gemm *gemm)
 {
     const struct gpu_config *config = gpu->config;
+    int64_t n = (gemm->m + config->tile_m - 1) / config->tile_m *
+                ((gemm->n + config->tile_n - 1) / config->tile_n);
+    int64_t split = CLAMP(config->sms / n, 1, (int64_t)gemm->k);
 
-    return (uint32_t)((gemm->m + config->tile_m - 1) / config->tile_m) *
-           (uint32_t)((gemm->n + config->tile_n - 1) / config->tile_n);
+    return (struct tiling){(uint32_t)(n * split), (uint32_t)((gemm->k + split - 1) / split)};
 }
 
 static void run_kernel(struct gpu *gpu);
@@ -312,7 +320,8 @@ static void run_wave(struct node_task *task)
     struct gpu *gpu = gpu_of(task);
     const struct gpu_config *config = gpu->config;
     const struct schedule_gemm *gemm = gemm_of(task);
-    struct schedule_gemm tile = {(uint32_t)config->tile_m, (uint32_t)config->tile_n, gemm->k,
+    struct tiling tiling = tiling_of(gpu, gemm);
+    struct schedule_gemm tile = {(uint32_t)config->tile_m, (uint32_t)config->tile_n, tiling.k,
                                  gemm->type};
     int64_t tile_ps = gemm_ps(&tile, gemm_rate(config, gemm->type)) * config->sms, fetched_ps;
     int64_t n_free = MAX(config->sms - gpu->n_taken, 1);
@@ -320,7 +329,7 @@ static void run_wave(struct node_task *task)
     gpu->n_wave = MIN(n_free, (int64_t)task->n_left);
     gpu->n_waves++;
     task->n_left -= (uint32_t)gpu->n_wave;
-    fetched_ps = hbm_traffic(gpu, gemm_bytes(gemm) * gpu->n_wave / n_tiles(gpu, gemm));
+    fetched_ps = hbm_traffic(gpu, gemm_bytes(gemm) * gpu->n_wave / tiling.n);
     node_task_at(task, server_later(now_of(gpu) + tile_ps, fetched_ps),
                  task->n_left > 0 ? wave_done : kernel_done);
     grant(gpu); /* what a part of a wave leaves free */
@@ -334,7 +343,7 @@ static void run_kernel(struct gpu *gpu)
         return;
     enter(gpu, LEDGER_COMPUTE);
     if (task->op.kind == SCHEDULE_GEMM) {
-        task->n_left = n_tiles(gpu, gemm_of(task));
+        task->n_left = tiling_of(gpu, gemm_of(task)).n;
         run_wave(task);
     } else {
         node_task_at(task, now_of(gpu) + task->op.duration_ps, kernel_done);

@@ -12,7 +12,6 @@ height = name eq "busbw" ? 620 : 560
 load ARG2."/style.gp"
 set output folder."/".name.".".format
 table = folder."/".name.".csv"
-pick(wanted, value) = strcol(1) eq wanted ? value : NaN
 
 if (name eq "busbw" || name eq "small") {
     set logscale x 2
@@ -45,20 +44,60 @@ if (name eq "small") {
     plot for [i = 1:4] table every ::1 using 3:(rank16(word("host engine express pe_direct", i))) \
         with linespoints title word("host engine express PE-direct", i)
 }
-# the others: bars, a row each; which columns say what and how long
-if (name ne "busbw" && name ne "small") {
-    set style fill solid 0.85
-    set style data histograms
-    unset key
-    set boxwidth 0.7
-    set xtics rotate by -35 noenhanced
-    set ylabel "time [ms]"
+if (name eq "racks") {
+    set title "64 MiB over racks of 16 (40 ranks: racks of 10)"
+    set xlabel "ranks"
+    set ylabel "busbw [GB/s]"
+    set logscale x 2
     set yrange [0:*]
-    set rmargin 8
-    what = name eq "dlrm" ? 1 : 2
-    time = name eq "dlrm" ? 5 : 5
-    set title name eq "dlrm" ? "Communication of a DLRM iteration on 40 accelerators" : name
-    plot table every ::1 using 0:(column(time) / 1e3):(name eq "dlrm" ? 3 : \
-        strcol(1) eq "mtia" ? 3 : 1):xtic(name eq "dlrm" ? strcol(1) : strcol(1)." ".strcol(2)) \
-        with boxes lc variable
+    set key top right
+    set datafile missing NaN
+    of(how, what) = strcol(1) eq how && strcol(11) eq what ? $10 : NaN
+    plot for [what in "allgather allreduce"] for [how in "ring hierarchical"] \
+        table every ::1 using 2:(of(how, what)) with linespoints title what.", ".how
+}
+# the others: bars, a row each
+if (name ne "busbw" && name ne "small" && name ne "racks") {
+    set style fill solid 0.85
+    gpu(i) = substr(strcol(1), 1, 4) eq "H100" || strcol(1) eq "h100"
+    unset key
+    set yrange [*:*] reverse
+    set xrange [0:*]
+    set lmargin 44
+    set grid noytics xtics
+    set ytics noenhanced scale 0
+    if (name eq "dlrm") {
+        set title "Communication of a DLRM iteration, 40 accelerators"
+        set xlabel "time [ms]"
+        what(i) = strcol(1)
+        bar(i) = $5 / 1e3
+    }
+    if (name eq "overlap") {
+        set title "Products and all-reduces alone and together; one step three ways"
+        set xlabel "time [ms]"
+        what(i) = strcol(1)." ".strcol(2)
+        bar(i) = $5 / 1e3
+    }
+    if (name eq "splits") {
+        set title "Splits of the NICs"
+        set xlabel "time [ms]"
+        what(i) = strcol(3).": ".strcol(1)
+        bar(i) = $5 / 1e3
+    }
+    if (name eq "loss") {
+        set title "DLRM iteration under loss (1/50 of its sizes); no bar: unfinished"
+        set xlabel "time [ms]"
+        what(i) = strcol(1).", ".strcol(2)
+        bar(i) = $3 / 1e3
+    }
+    if (name eq "ratio") {
+        set title "Time on H100 / time on MTIA 300, by the product between all-reduces of 64 MiB"
+        set xlabel "ratio"
+        set arrow from 1, graph 0 to 1, graph 1 nohead dt (4,4) lc rgb ink
+        what(i) = strcol(1)
+        bar(i) = $4
+    }
+    plot table every ::1 using (0):0:(0):(bar(0)):($0 - 0.35):($0 + 0.35):\
+        (gpu(0) ? 1 : 3):ytic(what(0)) \
+        with boxxyerror lc variable
 }

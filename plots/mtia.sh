@@ -148,19 +148,19 @@ dlrm() {
     dlrm_row "MTIA" mtia-dlrm
     dlrm_row "H100" h100-dlrm
     # from the baseline, one difference at a time
-    dlrm_row "H100, scale-out 200 GB/s" h100-dlrm topology.out_rate=1600Gbps gpu.pcie_rate=256GBps
-    dlrm_row "H100, scale-up 800 GB/s" h100-dlrm topology.up_rate=800GBps
-    dlrm_row "H100, 10 in a domain" h100-dlrm topology.racks=4 topology.accelerators=10
-    dlrm_row "H100, no staging copies" h100-dlrm gpu.staging=off
-    dlrm_row "H100, no proxy on the host" h100-dlrm gpu.proxy_time=0us gpu.proxy_poll_time=0us
-    dlrm_row "H100, NIC beside memory" h100-dlrm gpu.nic_attach=memory
-    dlrm_row "H100, all SMs for collectives" h100-dlrm gpu.collective_sms=132
+    dlrm_row "H100: scale-out 200 GB/s" h100-dlrm topology.out_rate=1600Gbps gpu.pcie_rate=256GBps
+    dlrm_row "H100: scale-up 800 GB/s" h100-dlrm topology.up_rate=800GBps
+    dlrm_row "H100: 10 in a domain" h100-dlrm topology.racks=4 topology.accelerators=10
+    dlrm_row "H100: no staging copies" h100-dlrm gpu.staging=off
+    dlrm_row "H100: no proxy on the host" h100-dlrm gpu.proxy_time=0us gpu.proxy_poll_time=0us
+    dlrm_row "H100: NIC beside memory" h100-dlrm gpu.nic_attach=memory
+    dlrm_row "H100: all SMs for collectives" h100-dlrm gpu.collective_sms=132
     # from MTIA
-    dlrm_row "MTIA, scale-out 50 GB/s" mtia-dlrm topology.out_rate=200Gbps
-    dlrm_row "MTIA, scale-up 450 GB/s" mtia-dlrm topology.up_rate=450Gbps
-    dlrm_row "MTIA, 8 in a domain" mtia-dlrm topology.racks=5 topology.accelerators=8
-    dlrm_row "MTIA, express doorbell" mtia-dlrm mtia300.start=express
-    dlrm_row "MTIA, host posts" mtia-dlrm mtia300.start=host
+    dlrm_row "MTIA: scale-out 50 GB/s" mtia-dlrm topology.out_rate=200Gbps
+    dlrm_row "MTIA: scale-up 450 GB/s" mtia-dlrm topology.up_rate=450Gbps
+    dlrm_row "MTIA: 8 in a domain" mtia-dlrm topology.racks=5 topology.accelerators=8
+    dlrm_row "MTIA: express doorbell" mtia-dlrm mtia300.start=express
+    dlrm_row "MTIA: host posts" mtia-dlrm mtia300.start=host
 }
 splits() {
     local name=splits mix
@@ -202,14 +202,22 @@ racks() {
 loss() {
     local name=loss
     head_of $name transport,loss,total_us,recovery_share
-    for transport in "RoCEv2 go-back-N|transport.name=rocev2|transport.rto=100us" \
-        "RoCEv2 selective repeat|transport.name=rocev2|transport.recovery=selective_repeat|transport.rto=100us" \
+    local patient="transport.rto=100us|transport.retry_limit=20"
+    for transport in "RoCEv2 go-back-N|transport.name=rocev2|$patient" \
+        "RoCEv2 selective repeat|transport.recovery=selective_repeat|$patient" \
         "MetaRoCE (what if)|transport.name=metaroce|workload.spread=transport"; do
-        IFS='|' read -r title first second third <<<"$transport"
-        for rate in 0 0.001 0.01; do
-            play mtia-dlrm "$first" ${second:+"$second"} ${third:+"$third"} workload.scale=0.02 \
-                loss.rate_end_to_end=$rate transport.retry_limit=100000
-            row $name "$title" $rate "$(span_us)" "$(share recovery)"
+        IFS='|' read -r title first second fourth <<<"$transport"
+        for harm in "0|loss.rate_end_to_end=0" "0.1 %|loss.rate_end_to_end=0.001" \
+            "1 %|loss.rate_end_to_end=0.01" \
+            "a blade lost at 100 us|fault:blade.object=plane:1|fault:blade.at=100us|fault:blade.change=down"; do
+            IFS='|' read -r what one two three <<<"$harm"
+            if play mtia-dlrm "$first" ${second:+"$second"} workload.scale=0.02 \
+                run.end=1s "$one" ${two:+"$two"} ${three:+"$three"} ${fourth:+"$fourth"}; then
+                row $name "$title" "$what" "$(span_us)" "$(share recovery)"
+            else
+                [ -e "$folder/run/summary.csv" ] # it was played, but did not end
+                row $name "$title" "$what" unfinished ""
+            fi
         done
     done
 }

@@ -110,6 +110,8 @@ static void products_take_their_time(void **state)
         "workload.program=compute 10us id=later; gemm 4096x4096x4096 tf32; "
         "allreduce 64MiB x3 stream=1",
         "host.node=gpu", "gpu.gemm_tf32=395000", NULL};
+    const char *const thin[] = {PAIR, "workload.kind=step",
+                                "workload.program=gemm 64x8192x8192 bf16", "host.node=gpu", NULL};
     int64_t tile_ps = INT64_C(2) * 128 * 256 * 4096 * 1000 / 395000 * 132;
     struct play run;
 
@@ -120,6 +122,11 @@ static void products_take_their_time(void **state)
     play(&run, 1, gpu);
     assert_true(ABS(run.group_ps - 4 * tile_ps) < 1 * NS);
     assert_true(play_value(&run, "gpu_waves") == 2 * 4);
+    play_clear(&run);
+    /* 32 tiles, split in 4: one wave, for which the HBM is slower than the SMs */
+    play(&run, 1, thin);
+    assert_true(ABS(run.group_ps - 136314880 * INT64_C(8000) / 26800) <= 1);
+    assert_true(play_value(&run, "gpu_waves") == 2);
     play_clear(&run);
     play(&run, 1, shared);
     assert_true(play_value(&run, "gpu_waves") == 2 * 5);
