@@ -91,7 +91,7 @@ _weft() {
             return 0
         fi
         case $command in
-        run | check | compare | sweep | crosscheck | import)
+        run | check | graph | compare | sweep | crosscheck | import)
             mapfile -t COMPREPLY < <(compgen -W "$(_weft_names scenarios)" -f -- "$cur")
             ;;
         diff | explain | trace | plot | report | gather) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;

@@ -77,6 +77,37 @@ struct host_config {
     int64_t issue_time, notify_time, reduce_rate;
     int64_t receive_rate;   /* at which each NIC port takes in what arrives; 0: at once */
     int64_t receive_buffer; /* bytes that may wait there */
+    int64_t price;          /* of a host's hour, in 10^-12 of any currency */
+};
+
+/* [mtia300]: an accelerator with message engines and NICs in its package. */
+struct mtia300_config {
+    int64_t start;                              /* choice: how a transfer is begun */
+    int64_t engines;                            /* message engines */
+    int64_t element_time;                       /* an engine's controller, for each element */
+    int64_t reduce_rate_alone, reduce_rate_all; /* bit/s of results of one engine */
+    int64_t nic_time;                           /* a NIC's pipeline, each way */
+    int64_t nic_work_requests;                  /* outstanding at a NIC */
+    int64_t fetch_time;                         /* a NIC's read of a work request from memory */
+    int64_t hbm_rate;                           /* bit/s, reads and writes together */
+    int64_t hbm_share;                          /* of collectives' traffic that reaches the HBM */
+    int64_t gemm_fp8, gemm_fp16, gemm_tf32, gemm_fp32;                     /* Gflop/s */
+    int64_t copy_time, cached_time, event_time, dispatch_time, start_time; /* control path */
+    int64_t host_post_time;
+    int64_t pe_post_time, pe_poll_time, pes;
+};
+
+/* [gpu]: an accelerator whose collectives run on its compute units. */
+struct gpu_config {
+    int64_t sms, collective_sms; /* streaming multiprocessors; those that a collective takes */
+    int64_t tile_m, tile_n;
+    int64_t gemm_fp8, gemm_fp16, gemm_tf32, gemm_fp32; /* Gflop/s of all SMs */
+    int64_t hbm_rate, copy_rate;                       /* bit/s; copy: of one SM */
+    int64_t staging;                                   /* copies into and out of buffers */
+    int64_t launch_time, cached_time, start_time, element_time;
+    int64_t proxy_time, proxy_poll_time;
+    int64_t nic_attach; /* choice: pcie, memory */
+    int64_t nic_time, pcie_time, pcie_rate, scale_up_time;
 };
 
 struct model_config {
@@ -87,6 +118,8 @@ struct model_config {
     struct loss_config loss;
     struct faults_config faults;
     struct host_config host;
+    struct mtia300_config mtia300;
+    struct gpu_config gpu;
 };
 
 /* The groups of a scenario that configure models: name, table, where in model_config. */

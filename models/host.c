@@ -170,16 +170,22 @@ void host_set_rate(struct engine *engine, uint32_t port, int64_t rate_bps)
         }
 }
 
+static inline struct host_nic *nic_at(const struct connection *connection, const struct host *host,
+                                      uint32_t nic)
+{
+    return &host->nics[connection->first_nic + nic];
+}
+
 static void mark_ready(struct connection *connection, struct sender *sender)
 {
     if (!sender->ready && !sender->paced)
-        ring_insert(&connection->src->nics[sender->nic], sender);
+        ring_insert(nic_at(connection, connection->src, sender->nic), sender);
 }
 
 void host_ready(struct connection *connection, struct sender *sender)
 {
     mark_ready(connection, sender);
-    serve(connection->src, &connection->src->nics[sender->nic]);
+    serve(connection->src, nic_at(connection, connection->src, sender->nic));
 }
 
 void host_ready_all(struct connection *connection, struct sender *senders, uint32_t n_senders)
@@ -194,9 +200,10 @@ void host_ready_all(struct connection *connection, struct sender *senders, uint3
         serve(host, &host->nics[first + i < host->n_nics ? first + i : first + i - host->n_nics]);
 }
 
-void host_control(struct host *host, uint32_t nic_number, struct packet *packet)
+void host_control(struct connection *connection, struct host *host, uint32_t nic_number,
+                  struct packet *packet)
 {
-    struct host_nic *nic = &host->nics[nic_number];
+    struct host_nic *nic = nic_at(connection, host, nic_number);
 
     if (G_UNLIKELY(nic->observed))
         tell_answer(host, nic, packet);
@@ -238,8 +245,8 @@ static struct packet *make_packet(struct connection *connection, const struct ho
 struct packet *host_data_packet(struct connection *connection, uint32_t nic, uint32_t source_port,
                                 uint32_t payload, uint32_t header)
 {
-    struct packet *packet = make_packet(connection, &connection->src->nics[nic],
-                                        &connection->dst->nics[nic], source_port);
+    struct packet *packet = make_packet(connection, nic_at(connection, connection->src, nic),
+                                        nic_at(connection, connection->dst, nic), source_port);
 
     packet->bytes = payload + header;
     packet->payload = payload;
@@ -251,8 +258,8 @@ struct packet *host_data_packet(struct connection *connection, uint32_t nic, uin
 struct packet *host_reply_packet(struct connection *connection, uint32_t nic, uint32_t source_port,
                                  uint32_t bytes)
 {
-    struct packet *packet = make_packet(connection, &connection->dst->nics[nic],
-                                        &connection->src->nics[nic], source_port);
+    struct packet *packet = make_packet(connection, nic_at(connection, connection->dst, nic),
+                                        nic_at(connection, connection->src, nic), source_port);
 
     packet->bytes = bytes;
     packet->payload = 0;
@@ -264,9 +271,11 @@ struct packet *host_reply_packet(struct connection *connection, uint32_t nic, ui
 bool host_place(struct connection *connection, struct message *message, uint32_t nic,
                 uint32_t payload)
 {
+    struct host_nic *to = nic_at(connection, connection->dst, nic);
+
     message->received_bytes += payload;
-    message->bytes_by_plane[connection->dst->nics[nic].plane] += payload;
-    connection->dst->nics[nic].placed_bytes += payload;
+    message->bytes_by_plane[to->plane] += payload;
+    to->placed_bytes += payload;
     return message->received_bytes == message->bytes;
 }
 
@@ -292,7 +301,7 @@ void host_sender_init(struct connection *connection, struct sender *sender, uint
 void host_sender_clear(struct connection *connection, struct sender *sender)
 {
     if (sender->ready)
-        ring_remove(&connection->src->nics[sender->nic], sender);
+        ring_remove(nic_at(connection, connection->src, sender->nic), sender);
     engine_timer_cancel(connection->engine, &sender->pace);
 }
 

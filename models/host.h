@@ -52,7 +52,7 @@ void host_unwatch_links(struct host_watch *watch);
 void host_init_all(struct engine *engine);
 void host_clear_all(struct engine *engine);
 
-/* Prepares a sender for NIC `nic` of its connection's source host. */
+/* Prepares a sender for NIC `nic` of its connection (0 .. n_nics-1), at its source host. */
 void host_sender_init(struct connection *connection, struct sender *sender, uint32_t nic,
                       uint32_t index);
 /* Takes a sender out of ring and timers; before its connection is freed. */
@@ -67,8 +67,12 @@ void host_ready(struct connection *connection, struct sender *sender);
 /* Several senders became ready at once: idle NICs are served in an order that rotates. */
 void host_ready_all(struct connection *connection, struct sender *senders, uint32_t n_senders);
 
-/* Sends a control packet (acknowledgement, NAK, CNP) from `host`, before any data. Takes it. */
-void host_control(struct host *host, uint32_t nic, struct packet *packet);
+/*
+ * Sends a control packet (acknowledgement, NAK, CNP) from `host`, an end of the connection, by the
+ * connection's NIC `nic`, before any data. Takes it.
+ */
+void host_control(struct connection *connection, struct host *host, uint32_t nic,
+                  struct packet *packet);
 
 /* For engines: the transmitter of `port` (a host's) is free; a packet has arrived at a host. */
 void host_port_ready(struct engine *engine, uint32_t port);

@@ -71,7 +71,7 @@ struct message {
 struct sender {
     struct sender *next, *previous; /* in the port's ring of ready senders */
     struct connection *connection;
-    uint32_t nic;          /* which of the source host's NIC ports, 0 .. n_nics-1 */
+    uint32_t nic;          /* which of the connection's NIC ports, 0 .. n_nics-1 */
     uint32_t index;        /* the transport's own number */
     bool ready;            /* in the ring */
     bool paced;            /* waits for its pacing time */
@@ -84,8 +84,9 @@ struct connection {
     const void *config;
     struct engine *engine;
     struct host *src, *dst;
-    uint64_t key;    /* of its random streams: from (src, dst, profile), not from when it opened */
-    uint32_t n_nics; /* NIC port pairs usable: NIC k of src talks to NIC k of dst */
+    uint64_t key; /* of its random streams: from (src, dst, profile), not from when it opened */
+    /* NIC port pairs usable; number k here is NIC first_nic + k of src and of dst */
+    uint32_t first_nic, n_nics;
     const char *profile;
     struct connection *next; /* the backend's list */
 };

@@ -753,7 +753,7 @@ static void send_probe(struct metaroce *meta, struct path *path)
                              .sent_ps = now_of(meta)};
     meta->n_probes++;
     look_at(meta, path, now_of(meta) + config->probe_interval);
-    host_control(meta->connection.src, path->nic, packet);
+    host_control(&meta->connection, meta->connection.src, path->nic, packet);
 }
 
 static void time_out(struct metaroce *meta, struct path *path)
@@ -860,7 +860,7 @@ static void acknowledge(struct metaroce *meta, struct path *path, bool measured)
                                .echo_ps = path->echo_ps};
     memcpy(ack->bits, path->bits, sizeof ack->bits);
     path->n_unacknowledged = 0;
-    host_control(host, path->nic, packet);
+    host_control(&meta->connection, host, path->nic, packet);
 }
 
 static void flush(struct metaroce *meta)

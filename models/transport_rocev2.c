@@ -726,7 +726,7 @@ static void answer(struct rocev2 *roce, const struct qp *qp, uint32_t nic, uint1
     if (kind == KIND_SACK)
         fill_bits(qp, header, arrived);
     roce->n_naks += kind == KIND_NAK;
-    host_control(roce->connection.dst, nic, packet);
+    host_control(&roce->connection, roce->connection.dst, nic, packet);
 }
 
 /* ACK coalescing: every ack_every packets, when asked, and never two for one packet. */
@@ -815,7 +815,7 @@ static G_GNUC_NO_INLINE void notify(struct rocev2 *roce, struct qp *qp, uint32_t
     header->kind = KIND_CNP;
     qp->notify_after_ps = now_ps + roce->rules[nic].notify_interval_ps;
     roce->n_cnps++;
-    host_control(roce->connection.dst, nic, packet);
+    host_control(&roce->connection, roce->connection.dst, nic, packet);
 }
 
 static void receive(struct connection *connection, struct packet *packet)
@@ -902,7 +902,9 @@ static void derive_rules(struct rocev2 *roce)
     roce->rules = g_new0(struct cc_rule, roce->connection.n_nics);
     for (uint32_t nic = 0; nic < roce->connection.n_nics; nic++) {
         roce->rules[nic].initial = CC_ONE * (config->window == 0 ? OPEN_WINDOW : MAX(window, 1));
-        roce->cc->derive(&config->cc, roce->connection.src->nics[nic].rate_bps, &roce->rules[nic]);
+        roce->cc->derive(&config->cc,
+                         roce->connection.src->nics[roce->connection.first_nic + nic].rate_bps,
+                         &roce->rules[nic]);
     }
 }
 

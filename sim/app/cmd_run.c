@@ -4,6 +4,7 @@
 #include "sim/app/capture.h"
 #include "sim/app/command.h"
 #include "sim/app/experiment.h"
+#include "sim/app/nccl.h"
 #include "sim/app/output.h"
 #include "sim/app/progress.h"
 #include "sim/core/units.h"
@@ -12,9 +13,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#define WAITS_PRINTED    10
-#define NOTES_PRINTED    20
-#define LEAST_HOPS_TIMED 100000 /* below, the cost of a hop is the cost of starting */
+#define WAITS_PRINTED       10
+#define NOTES_PRINTED       20
+#define COLLECTIVES_PRINTED 64
+#define LEAST_HOPS_TIMED    100000 /* below, the cost of a hop is the cost of starting */
 
 struct run {
     const struct command_line *line;
@@ -70,6 +72,34 @@ static void print_head(const struct run *run)
     printf("; seed %" G_GINT64_FORMAT "\n", scenario->run.seed);
 }
 
+/* The table of nccl-tests (out-of-place part): for calls that have a row in it. */
+static void print_collectives(const struct summary *summary)
+{
+    guint n = 0;
+
+    for (guint i = 0; i < summary->groups->len; i++) {
+        const struct sink_group *group = &g_array_index(summary->groups, struct sink_group, i);
+
+        struct nccl_row row = nccl_row(group);
+
+        if (group->element_bytes == 0 || n++ >= COLLECTIVES_PRINTED)
+            continue;
+        if (n == 1)
+            printf("# %-13s %12s %12s %8s %6s %5s %10s %8s %8s\n#%15s %12s %12s %8s %6s %5s %10s "
+                   "%8s %8s\n",
+                   "collective", "size", "count", "type", "redop", "root", "time", "algbw", "busbw",
+                   "", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)");
+        printf("%-15s %12" G_GINT64_FORMAT " %12" G_GINT64_FORMAT " %8s %6s %5d ", group->name,
+               group->bytes, row.count, row.type, row.redop, row.root);
+        if (group->end_ps < 0)
+            printf(" UNFINISHED\n");
+        else
+            printf("%11.2f %8.2f %8.2f\n", row.time_us, row.algbw, row.busbw);
+    }
+    if (n > COLLECTIVES_PRINTED)
+        printf("            %u more rows are in collectives.csv\n", n - COLLECTIVES_PRINTED);
+}
+
 /* Of a contest: when its flows had their fair shares. */
 static void print_fairness(const struct summary *summary, const char *group)
 {
@@ -97,22 +127,30 @@ static void print_fairness(const struct summary *summary, const char *group)
 
 static void print_groups(const struct summary *summary)
 {
+    guint n = 0;
+
     for (guint i = 0; i < summary->groups->len; i++) {
         const struct sink_group *group = &g_array_index(summary->groups, struct sink_group, i);
         g_autofree char *bytes = units_display(UNITS_BYTES, (double)group->bytes);
 
-        if (i == NOTES_PRINTED) {
+        if (group->element_bytes > 0)
+            continue;
+        if (n++ == NOTES_PRINTED) {
             printf("            %u more groups are in summary.csv\n", summary->groups->len - i);
             break;
         }
-        printf("%-11s %s over %u ranks", group->name, bytes, group->n_ranks);
+        printf("%-11s %s%s%u ranks", group->name, group->bytes > 0 ? bytes : "",
+               group->bytes > 0 ? " over " : "", group->n_ranks);
         if (group->end_ps < 0) {
             printf(": UNFINISHED\n");
             print_fairness(summary, group->name);
             continue;
         }
         print_quantity(": ", UNITS_TIME, (double)(group->end_ps - group->start_ps));
-        print_quantity(", algbw ", UNITS_RATE, summary_algbw_bps(group));
+        if (group->n_calls > 1)
+            printf(", %u times", group->n_calls);
+        if (group->bytes > 0)
+            print_quantity(", algbw ", UNITS_RATE, summary_algbw_bps(group));
         if (group->factor_n > 0)
             print_quantity(", busbw ", UNITS_RATE, summary_busbw_bps(group));
         printf("\n");
@@ -223,6 +261,7 @@ static void print_table(const struct run *run)
     print_head(run);
     print_flows(summary);
     print_groups(summary);
+    print_collectives(summary);
     print_counts(summary);
     print_faults(run);
     print_quantity("simulated   ", UNITS_TIME, (double)run->result.end_ps);

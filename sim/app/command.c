@@ -32,10 +32,15 @@ static void add_entries(GOptionContext *context, struct command_line *line,
     const GOptionEntry look[] = {{"paths", 0, 0, G_OPTION_ARG_STRING, &line->paths,
                                   "List all shortest paths between two hosts instead", "A B"},
                                  G_OPTION_ENTRY_NULL};
+    const GOptionEntry draw[] = {
+        {"dot", 0, 0, G_OPTION_ARG_NONE, &line->dot, "Print it for Graphviz (dot)", NULL},
+        G_OPTION_ENTRY_NULL};
 
     g_option_context_add_main_entries(context, common, NULL);
     if (takes == COMMAND_TAKES_PATHS)
         g_option_context_add_main_entries(context, look, NULL);
+    if (takes == COMMAND_TAKES_DOT)
+        g_option_context_add_main_entries(context, draw, NULL);
     if (takes >= COMMAND_TAKES_OUT)
         g_option_context_add_main_entries(context, output, NULL);
     if (takes == COMMAND_TAKES_ENGINE)

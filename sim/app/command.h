@@ -16,6 +16,7 @@ GQuark command_error_quark(void);
 enum command_takes {
     COMMAND_TAKES_NO_MORE,
     COMMAND_TAKES_PATHS,
+    COMMAND_TAKES_DOT,
     COMMAND_TAKES_OUT,    /* --out and --quiet */
     COMMAND_TAKES_ENGINE, /* these, --engine and --pcap */
 };
@@ -23,7 +24,7 @@ enum command_takes {
 struct command_line {
     char **sets, **files; /* --set; what is no option */
     char *seed, *topology, *workload, *out, *paths, *engine, *pcap;
-    gboolean quiet;
+    gboolean quiet, dot;
 };
 
 /*

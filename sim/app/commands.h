@@ -13,6 +13,7 @@ enum command_exit {
 
 int command_run(int argc, char **argv);
 int command_check(int argc, char **argv);
+int command_graph(int argc, char **argv);
 int command_import(int argc, char **argv);
 int command_list(int argc, char **argv);
 int command_params(int argc, char **argv);

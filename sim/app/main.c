@@ -18,6 +18,7 @@ static const struct command commands[] = {
     {"sweep", "play every point of a grid, times seeds, here or on a cluster", command_sweep},
     {"gather", "make the tables of a sweep that was played in shards", command_gather},
     {"check", "build a scenario and say what was understood; run nothing", command_check},
+    {"graph", "print the operations of a scenario, and what waits for what", command_graph},
     {"import", "say what a file of another tool holds, and write it as weft's own", command_import},
     {"list", "names: transports, topologies, workloads, ready scenarios, ...", command_list},
     {"params", "parameters with unit, default, range, meaning and source", command_params},

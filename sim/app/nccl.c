@@ -6,14 +6,6 @@
 
 #define ELEMENT_BYTES 4 /* of float, the type that the nccl-tests use unless told */
 
-struct row {
-    int64_t count;
-    const char *redop;
-    int root; /* -1: the collective has none */
-    double time_us, algbw, busbw;
-    bool finished;
-};
-
 /* By the names that workloads give their groups. */
 static bool reduces(const char *name)
 {
@@ -25,17 +17,25 @@ static bool has_root(const char *name)
     return g_str_has_prefix(name, "broadcast") || strcmp(name, "reduce") == 0;
 }
 
-static struct row row_of(const struct sink_group *group)
+static const char *type_of(uint32_t bytes)
+{
+    return bytes == 1 ? "int8" : bytes == 2 ? "half" : bytes == 8 ? "double" : "float";
+}
+
+struct nccl_row nccl_row(const struct sink_group *group)
 {
     bool shares = group->factor_n == group->n_ranks - 1 && group->factor_d == group->n_ranks;
+    int64_t element_bytes = group->element_bytes ? (int64_t)group->element_bytes : ELEMENT_BYTES;
 
-    return (struct row){.count = group->bytes / ELEMENT_BYTES / (shares ? group->n_ranks : 1),
-                        .redop = reduces(group->name) ? "sum" : "none",
-                        .root = has_root(group->name) ? 0 : -1,
-                        .time_us = (double)(group->end_ps - group->start_ps) / 1e6,
-                        .algbw = summary_algbw_bps(group) / 8e9,
-                        .busbw = summary_busbw_bps(group) / 8e9,
-                        .finished = group->end_ps >= 0};
+    return (struct nccl_row){.count = group->bytes / element_bytes / (shares ? group->n_ranks : 1),
+                             .type = type_of((uint32_t)element_bytes),
+                             .redop = reduces(group->name) ? "sum" : "none",
+                             .root = has_root(group->name) ? MAX(group->root, 0) : -1,
+                             .time_us = (double)(group->end_ps - group->start_ps) / 1e6 /
+                                        (double)group->n_calls,
+                             .algbw = summary_algbw_bps(group) / 8e9,
+                             .busbw = summary_busbw_bps(group) / 8e9,
+                             .finished = group->end_ps >= 0};
 }
 
 static const struct sink_group *group_at(const GArray *groups, guint i)
@@ -64,7 +64,7 @@ static double mean_busbw(const GArray *groups)
 
     for (guint i = 0; i < groups->len; i++)
         if (is_collective(group_at(groups, i)) && group_at(groups, i)->end_ps >= 0) {
-            sum += row_of(group_at(groups, i)).busbw;
+            sum += nccl_row(group_at(groups, i)).busbw;
             n++;
         }
     return n ? sum / n : 0;
@@ -104,14 +104,14 @@ static void put_head(GString *text, const struct sink_group *group)
 
 static void put_row(GString *text, const struct sink_group *group)
 {
-    struct row row = row_of(group);
+    struct nccl_row row = nccl_row(group);
 
     if (!row.finished) {
         g_string_append_printf(text, "# %" G_GINT64_FORMAT " B: unfinished\n", group->bytes);
         return;
     }
     g_string_append_printf(text, "%12" G_GINT64_FORMAT "  %12" G_GINT64_FORMAT "  %8s  %6s  %6d",
-                           group->bytes, row.count, "float", row.redop, row.root);
+                           group->bytes, row.count, row.type, row.redop, row.root);
     for (int place = 0; place < 2; place++) {
         put_number(text, row.time_us, 7);
         put_number(text, row.algbw, 6);
@@ -157,7 +157,7 @@ static void put_pair(GString *json, const char *name, double value)
                            g_ascii_formatd(text, sizeof text, "%.9g", value));
 }
 
-static void put_place(GString *json, const char *name, const struct row *row)
+static void put_place(GString *json, const char *name, const struct nccl_row *row)
 {
     g_string_append_printf(json, ",\n     \"%s\": ", name);
     if (!row->finished) {
@@ -173,16 +173,16 @@ static void put_place(GString *json, const char *name, const struct row *row)
 
 static void put_result(GString *json, const struct sink_group *group)
 {
-    struct row row = row_of(group);
+    struct nccl_row row = nccl_row(group);
 
     g_string_append_printf(json,
                            "    {\"size\": %" G_GINT64_FORMAT ", \"count\": %" G_GINT64_FORMAT
-                           ", \"type\": \"float\", \"redop\": \"%s\", \"root\": \"%d\"",
-                           group->bytes, row.count, row.redop, row.root);
+                           ", \"type\": \"%s\", \"redop\": \"%s\", \"root\": \"%d\"",
+                           group->bytes, row.count, row.type, row.redop, row.root);
     put_place(json, "out_of_place", &row);
     put_place(json, "in_place", &row);
-    g_string_append_printf(json, ",\n     \"ranks\": %u, \"actual_iterations\": 1, ",
-                           group->n_ranks);
+    g_string_append_printf(json, ",\n     \"ranks\": %u, \"actual_iterations\": %u, ",
+                           group->n_ranks, group->n_calls);
     g_string_append(json, "\"experiment_name\": ");
     table_json_string(json, group->name);
     g_string_append_c(json, '}');

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/output.h"
+#include "models/node.h"
 #include "sim/app/fct.h"
 #include "sim/app/nccl.h"
 #include "sim/app/version.h"
@@ -7,6 +8,7 @@
 #include "sim/core/table.h"
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -17,9 +19,13 @@ struct output {
     const struct scenario *scenario;
     struct summary summary;
     struct sink sink;
+    struct sink_ops ops;
     /* open until finished; flows, ports and series are NULL where [run] switches them off */
     struct table_writer *flows, *ports, *series, *summary_writer;
-    struct fct fct; /* empty unless wanted */
+    struct table_writer *steps;       /* NULL where no node accounts for its time */
+    struct table_writer *collectives; /* opened by the first call that has a row */
+    GError *fault;                    /* of opening that */
+    struct fct fct;                   /* empty unless wanted */
 };
 
 static const char *const flow_columns[] = {
@@ -159,11 +165,62 @@ static void on_port(void *data, const struct sink_port *port)
         write_port(output->ports, port);
 }
 
+static struct table_writer *open_table(const struct output *output, const char *file,
+                                       const char *const *columns, size_t n_columns,
+                                       GError **error);
+
+/* A row as nccl-tests print it, with our units in the names; GB/s are 10^9 bytes a second. */
+static void write_collective(struct output *output, const struct sink_group *group)
+{
+    static const char *const columns[] = {"size_bytes", "count",   "type",       "redop",
+                                          "root",       "time_us", "algbw_GBps", "busbw_GBps",
+                                          "collective", "ranks",   "calls"};
+    struct table_writer *writer = output->collectives;
+    struct nccl_row row = nccl_row(group);
+
+    if (!writer && !output->fault) {
+        writer =
+            open_table(output, "collectives.csv", columns, G_N_ELEMENTS(columns), &output->fault);
+        if (writer)
+            table_writer_row(writer);
+        output->collectives = writer;
+    }
+    if (!writer)
+        return;
+    put_whole(writer, group->bytes);
+    put_whole(writer, row.count);
+    table_writer_field(writer, row.type);
+    table_writer_field(writer, row.redop);
+    put_whole(writer, row.root);
+    table_writer_double(writer, row.finished ? row.time_us : NAN);
+    table_writer_double(writer, row.finished ? row.algbw : NAN);
+    table_writer_double(writer, row.finished ? row.busbw : NAN);
+    table_writer_field(writer, group->name);
+    put_whole(writer, group->n_ranks);
+    put_whole(writer, group->n_calls);
+    table_writer_row(writer);
+}
+
 static void on_group(void *data, const struct sink_group *group)
 {
     struct output *output = data;
 
     summary_group(&output->summary, group);
+    if (group->element_bytes > 0)
+        write_collective(output, group);
+}
+
+static void on_step(void *data, const struct sink_step *step)
+{
+    struct table_writer *writer = ((struct output *)data)->steps;
+
+    put_whole(writer, step->rank);
+    put_whole(writer, step->step);
+    put_whole(writer, step->start_ps);
+    put_whole(writer, step->end_ps);
+    for (int i = 0; i < SINK_N_TIMES; i++)
+        put_whole(writer, step->time_ps[i]);
+    table_writer_row(writer);
 }
 
 static void on_metric(void *data, const struct sink_metric *metric)
@@ -233,6 +290,18 @@ static gboolean open_series(struct output *output, GError **error)
     return output->series != NULL;
 }
 
+static gboolean open_steps(struct output *output, GError **error)
+{
+    static const char *const columns[] = {"rank", "step", "start_ps", "end_ps"};
+
+    output->steps = open_table(output, "steps.csv", columns, G_N_ELEMENTS(columns), error);
+    for (int i = 0; output->steps && i < SINK_N_TIMES; i++)
+        table_writer_printf(output->steps, "%s_ps", sink_time_name((enum sink_time)i));
+    if (output->steps)
+        table_writer_row(output->steps);
+    return output->steps != NULL;
+}
+
 static gboolean open_summary(struct output *output, GError **error)
 {
     static const char *const columns[] = {"metric", "value", "unit"};
@@ -246,16 +315,10 @@ static gboolean open_summary(struct output *output, GError **error)
 
 struct output *output_new(const char *folder, const struct experiment *experiment, GError **error)
 {
-    static const struct sink_ops plain = {
-        .flow = on_flow, .port = on_port, .group = on_group, .metric = on_metric};
-    static const struct sink_ops timed = {.flow = on_flow,
-                                          .port = on_port,
-                                          .group = on_group,
-                                          .metric = on_metric,
-                                          .series = on_series};
     struct output *output;
     const struct run_config *run = &experiment->scenario->run;
     bool series = run->series_step > 0 && run->series_file;
+    bool accounts = node_list[experiment->scenario->model.host.node]->accounts;
 
     if (g_mkdir_with_parents(folder, 0777) != 0) {
         g_set_error(error, OUTPUT_ERROR, 1, "%s: cannot make the folder for results: %s", folder,
@@ -265,12 +328,19 @@ struct output *output_new(const char *folder, const struct experiment *experimen
     output = g_new0(struct output, 1);
     output->folder = g_strdup(folder);
     output->scenario = experiment->scenario;
-    output->sink = (struct sink){series ? &timed : &plain, output};
+    output->ops = (struct sink_ops){.flow = on_flow,
+                                    .port = on_port,
+                                    .group = on_group,
+                                    .metric = on_metric,
+                                    .series = series ? on_series : NULL,
+                                    .step = accounts ? on_step : NULL};
+    output->sink = (struct sink){&output->ops, output};
     summary_init(&output->summary);
     if (run->fct)
         fct_init(&output->fct);
     if (!open_summary(output, error) || (run->flows && !open_flows(output, error)) ||
-        (run->ports && !open_ports(output, error)) || (series && !open_series(output, error))) {
+        (run->ports && !open_ports(output, error)) || (series && !open_series(output, error)) ||
+        (accounts && !open_steps(output, error))) {
         output_free(output);
         return NULL;
     }
@@ -295,6 +365,9 @@ void output_free(struct output *output)
     table_writer_abort(output->ports);
     table_writer_abort(output->series);
     table_writer_abort(output->summary_writer);
+    table_writer_abort(output->steps);
+    table_writer_abort(output->collectives);
+    g_clear_error(&output->fault);
     summary_clear(&output->summary);
     fct_clear(&output->fct);
     g_free(output->folder);
@@ -438,11 +511,17 @@ gboolean output_finish(struct output *output, const struct backend_result *resul
 {
     g_autofree char *scenario = g_build_filename(output->folder, "scenario.ini", NULL);
 
+    if (output->fault) {
+        g_propagate_error(error, g_steal_pointer(&output->fault));
+        return FALSE;
+    }
     summary_finish(&output->summary, result);
     write_summary(output);
     return close_table(output, &output->flows, "flows.csv", error) &&
            close_table(output, &output->ports, "ports.csv", error) &&
            close_table(output, &output->series, "series.csv", error) &&
+           close_table(output, &output->steps, "steps.csv", error) &&
+           close_table(output, &output->collectives, "collectives.csv", error) &&
            write_foreign(output, error) && scenario_write(output->scenario, scenario, error) &&
            write_facts(output, result, facts, error) &&
            close_table(output, &output->summary_writer, "summary.csv", error);

@@ -5,14 +5,33 @@
 
 G_DEFINE_QUARK(weft - records, records_error)
 
-enum kind { VERSION, FLOW, PORT, GROUP, METRIC, SERIES, PROGRESS, RECORDER, END, FAULT, N_KINDS };
+enum kind {
+    VERSION,
+    FLOW,
+    PORT,
+    GROUP,
+    METRIC,
+    SERIES,
+    STEP,
+    PROGRESS,
+    RECORDER,
+    END,
+    FAULT,
+    N_KINDS
+};
 
 static const char *const types[N_KINDS] = {
-    [VERSION] = "(s)",           [FLOW] = "(tuusxxxxxxxxxxuaxus)",
-    [PORT] = "(uuuuuxxxaxxxxx)", [GROUP] = "(sxuxxxxtt)",
-    [METRIC] = "(ssd)",          [SERIES] = "(xstsxs)",
-    [PROGRESS] = "(xxttt)",      [RECORDER] = "(ttatxxxa(xtuuqq))",
-    [END] = "(uasastttttttxxd)", [FAULT] = "(s)",
+    [VERSION] = "(s)",
+    [FLOW] = "(tuusxxxxxxxxxxuaxusi)",
+    [PORT] = "(uuuuuxxxaxxxxx)",
+    [GROUP] = "(sxuxxxxttuui)",
+    [METRIC] = "(ssd)",
+    [SERIES] = "(xstsxs)",
+    [STEP] = "(uuxxax)",
+    [PROGRESS] = "(xxttt)",
+    [RECORDER] = "(ttatxxxa(xtuuqq))",
+    [END] = "(uasastttttttxxd)",
+    [FAULT] = "(s)",
 };
 
 #define MOST_RECORD (UINT32_C(1) << 31)
@@ -39,11 +58,11 @@ static GVariant *wholes(const int64_t *values, size_t n)
 GVariant *records_flow(const struct sink_flow *flow)
 {
     return g_variant_new(
-        "(tuusxxxxxxxxxxu@axus)", flow->flow, flow->src, flow->dst, flow->transport, flow->bytes,
+        "(tuusxxxxxxxxxxu@axusi)", flow->flow, flow->src, flow->dst, flow->transport, flow->bytes,
         flow->start_ps, flow->end_receiver_ps, flow->end_sender_ps, flow->ideal_ps, flow->packets,
         flow->retransmitted_packets, flow->spurious_retransmissions, flow->timeouts,
         flow->marked_packets, (guint32)flow->status, wholes(flow->bytes_by_plane, flow->n_planes),
-        flow->group, flow->reason ? flow->reason : "");
+        flow->group, flow->reason ? flow->reason : "", flow->reach);
 }
 
 static void put_flow(void *data, const struct sink_flow *flow)
@@ -68,7 +87,7 @@ GVariant *records_group(const struct sink_group *group)
 {
     return g_variant_new(types[GROUP], group->name, group->bytes, group->n_ranks, group->factor_n,
                          group->factor_d, group->start_ps, group->end_ps, group->n_ops,
-                         group->n_ops_done);
+                         group->n_ops_done, group->n_calls, group->element_bytes, group->root);
 }
 
 static void put_group(void *data, const struct sink_group *group)
@@ -97,13 +116,21 @@ static void put_series(void *data, const struct sink_series *series)
     put(data, SERIES, records_series(series));
 }
 
+static void put_step(void *data, const struct sink_step *step)
+{
+    put(data, STEP,
+        g_variant_new("(uuxx@ax)", step->rank, step->step, step->start_ps, step->end_ps,
+                      wholes(step->time_ps, SINK_N_TIMES)));
+}
+
 struct sink records_sink(FILE *stream)
 {
     static const struct sink_ops ops = {.flow = put_flow,
                                         .port = put_port,
                                         .group = put_group,
                                         .metric = put_metric,
-                                        .series = put_series};
+                                        .series = put_series,
+                                        .step = put_step};
 
     put(stream, VERSION, g_variant_new(types[VERSION], version_text()));
     return (struct sink){&ops, stream};
@@ -167,11 +194,11 @@ static void take_flow(const struct sink *sink, GVariant *value)
     gsize n_planes = 0;
     g_autoptr(GVariant) planes = NULL;
 
-    g_variant_get(value, "(tuu&sxxxxxxxxxxu@axu&s)", &flow.flow, &flow.src, &flow.dst,
+    g_variant_get(value, "(tuu&sxxxxxxxxxxu@axu&si)", &flow.flow, &flow.src, &flow.dst,
                   &flow.transport, &flow.bytes, &flow.start_ps, &flow.end_receiver_ps,
                   &flow.end_sender_ps, &flow.ideal_ps, &flow.packets, &flow.retransmitted_packets,
                   &flow.spurious_retransmissions, &flow.timeouts, &flow.marked_packets, &status,
-                  &planes, &flow.group, &flow.reason);
+                  &planes, &flow.group, &flow.reason, &flow.reach);
     flow.status = (enum sink_status)MIN(status, (guint32)SINK_FAILED);
     flow.bytes_by_plane = g_variant_get_fixed_array(planes, &n_planes, sizeof(int64_t));
     flow.n_planes = (uint32_t)n_planes;
@@ -199,8 +226,9 @@ static void take_group(const struct sink *sink, GVariant *value)
 {
     struct sink_group group = {0};
 
-    g_variant_get(value, "(&sxuxxxxtt)", &group.name, &group.bytes, &group.n_ranks, &group.factor_n,
-                  &group.factor_d, &group.start_ps, &group.end_ps, &group.n_ops, &group.n_ops_done);
+    g_variant_get(value, "(&sxuxxxxttuui)", &group.name, &group.bytes, &group.n_ranks,
+                  &group.factor_n, &group.factor_d, &group.start_ps, &group.end_ps, &group.n_ops,
+                  &group.n_ops_done, &group.n_calls, &group.element_bytes, &group.root);
     if (sink->ops->group)
         sink->ops->group(sink->data, &group);
 }
@@ -222,6 +250,20 @@ static void take_series(const struct sink *sink, GVariant *value)
                   &series.value, &series.unit);
     if (sink->ops->series)
         sink->ops->series(sink->data, &series);
+}
+
+static void take_step(const struct sink *sink, GVariant *value)
+{
+    struct sink_step step = {0};
+    gsize n_times = 0;
+    g_autoptr(GVariant) times = NULL;
+
+    g_variant_get(value, "(uuxx@ax)", &step.rank, &step.step, &step.start_ps, &step.end_ps, &times);
+    const int64_t *time_ps = g_variant_get_fixed_array(times, &n_times, sizeof(int64_t));
+
+    memcpy(step.time_ps, time_ps, MIN(n_times, SINK_N_TIMES) * sizeof *time_ps);
+    if (sink->ops->step)
+        sink->ops->step(sink->data, &step);
 }
 
 static void take_progress(const struct records_reader *reader, GVariant *value)
@@ -317,12 +359,9 @@ static void take(struct records_reader *reader, enum kind kind, GVariant *value)
         if (reader->recorder)
             take_recorder(reader->recorder, value);
     } else {
-        static void (*const takers[N_KINDS])(const struct sink *,
-                                             GVariant *) = {[FLOW] = take_flow,
-                                                            [PORT] = take_port,
-                                                            [GROUP] = take_group,
-                                                            [METRIC] = take_metric,
-                                                            [SERIES] = take_series};
+        static void (*const takers[N_KINDS])(const struct sink *, GVariant *) = {
+            [FLOW] = take_flow,     [PORT] = take_port,     [GROUP] = take_group,
+            [METRIC] = take_metric, [SERIES] = take_series, [STEP] = take_step};
 
         takers[kind](reader->sink, value);
     }

@@ -195,7 +195,7 @@ double summary_algbw_bps(const struct sink_group *group)
 
     if (group->end_ps < 0 || time_ps <= 0)
         return 0;
-    return (double)group->bytes * 8e12 / (double)time_ps;
+    return (double)group->bytes * (double)group->n_calls * 8e12 / (double)time_ps;
 }
 
 double summary_busbw_bps(const struct sink_group *group)
@@ -280,6 +280,11 @@ static void add_group(struct summary *summary, GArray *rows, guint index)
 
     add_whole(rows, bytes, "bytes", group->bytes);
     add_time(rows, time, group->end_ps < 0 ? SINK_NEVER : group->end_ps - group->start_ps);
+    if (group->n_calls > 1) {
+        g_autofree char *calls = group_metric(summary, index, "calls");
+
+        add_whole(rows, calls, "calls", group->n_calls);
+    }
     add_double(rows, algbw, "bit/s", summary_algbw_bps(group));
     if (group->factor_n > 0)
         add_double(rows, busbw, "bit/s", summary_busbw_bps(group));

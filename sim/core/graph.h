@@ -43,6 +43,9 @@ struct graph_link {
 
 struct graph {
     uint32_t n_nodes, n_hosts, n_links, n_planes;
+    /* the first so many planes are a network of their own that joins neighbours (scale-up), the
+     * others the one that joins all (scale-out); 0: one network */
+    uint32_t n_scale_up_planes;
     struct graph_node *nodes;
     struct graph_link *links;
     /* filled by graph_finish(): ports of node i are port_list[first_port[i] .. first_port[i+1]-1]

@@ -71,6 +71,7 @@ void schedule_init(struct schedule *schedule, uint32_t n_ranks)
     g_array_set_clear_func(schedule->groups, group_clear);
     schedule->profiles = g_ptr_array_new_with_free_func(g_free);
     g_ptr_array_add(schedule->profiles, g_strdup(""));
+    schedule->gemms = g_array_new(FALSE, FALSE, sizeof(struct schedule_gemm));
 
     struct schedule_store *store = g_new0(struct schedule_store, 1);
     store->ops = g_array_new(FALSE, FALSE, sizeof(struct schedule_op));
@@ -87,6 +88,7 @@ void schedule_clear(struct schedule *schedule)
     g_clear_pointer(&schedule->groups, g_array_unref);
     g_clear_pointer(&schedule->sayings, g_hash_table_unref);
     g_clear_pointer(&schedule->profiles, g_ptr_array_unref);
+    g_clear_pointer(&schedule->gemms, g_array_unref);
     *schedule = (struct schedule){0};
 }
 
@@ -95,6 +97,7 @@ uint64_t schedule_add_op(struct schedule *schedule, const struct schedule_op *op
     assert(schedule->store);
     if (op->group != SCHEDULE_NO_GROUP)
         schedule_group(schedule, op->group)->n_ops++;
+    schedule->elements |= op->element != SCHEDULE_NO_ELEMENT;
     g_array_append_val(schedule->store->ops, *op);
     return schedule->n_ops++;
 }
@@ -106,6 +109,7 @@ void schedule_add_edge(struct schedule *schedule, uint64_t from, uint64_t to,
 
     assert(schedule->store && from < schedule->n_ops && to < schedule->n_ops);
     g_array_append_val(schedule->store->edges, edge);
+    schedule->issue_edges |= when == SCHEDULE_AT_ISSUE;
     if (!optional)
         g_array_index(schedule->store->ops, struct schedule_op, to).n_needed++;
 }
@@ -149,7 +153,9 @@ uint32_t schedule_add_group(struct schedule *schedule, const char *name, int64_t
                                    .bytes = bytes,
                                    .n_ranks = n_ranks,
                                    .factor_n = factor_n,
-                                   .factor_d = factor_d};
+                                   .factor_d = factor_d,
+                                   .n_calls = 1,
+                                   .root = -1};
 
     g_array_append_val(schedule->groups, group);
     return schedule->groups->len - 1;
@@ -169,6 +175,26 @@ uint32_t schedule_profile(struct schedule *schedule, const char *name)
             return i;
     g_ptr_array_add(schedule->profiles, g_strdup(name));
     return schedule->profiles->len - 1;
+}
+
+uint32_t schedule_gemm(struct schedule *schedule, const struct schedule_gemm *gemm)
+{
+    for (uint32_t i = 0; i < schedule->gemms->len; i++)
+        if (memcmp(&g_array_index(schedule->gemms, struct schedule_gemm, i), gemm, sizeof *gemm) ==
+            0)
+            return i;
+    g_array_append_val(schedule->gemms, *gemm);
+    return schedule->gemms->len - 1;
+}
+
+const char *schedule_element_name(enum schedule_element element)
+{
+    static const char *const names[] = {
+        [SCHEDULE_NO_ELEMENT] = "",    [SCHEDULE_SEND] = "SEND",  [SCHEDULE_WRITE] = "WRITE",
+        [SCHEDULE_RECV] = "RECV",      [SCHEDULE_WAIT] = "WAIT",  [SCHEDULE_SET] = "SET",
+        [SCHEDULE_REDUCED] = "REDUCE", [SCHEDULE_COPIED] = "COPY"};
+
+    return names[element];
 }
 
 /* The groups of `from` in `into`: number there = number here + what is returned. */
@@ -193,7 +219,10 @@ static void append_op(struct schedule *into, const struct schedule *from, uint64
 
     schedule_op(from, index, &op);
     op.rank += first_rank;
-    op.peer += op.kind == SCHEDULE_MESSAGE ? first_rank : 0;
+    if (op.kind == SCHEDULE_GEMM)
+        op.peer = schedule_gemm(into, &g_array_index(from->gemms, struct schedule_gemm, op.peer));
+    else if (op.kind == SCHEDULE_MESSAGE || op.kind == SCHEDULE_CONTROL)
+        op.peer += first_rank;
     if (op.group == SCHEDULE_NO_GROUP && rest != SCHEDULE_NO_GROUP && op.kind == SCHEDULE_MESSAGE)
         schedule_group(into, rest)->bytes += op.bytes;
     op.group = op.group == SCHEDULE_NO_GROUP ? rest : op.group + first_group;
@@ -236,6 +265,8 @@ static gboolean check_op(const struct schedule *schedule, uint64_t index, GError
         fault = "its size is not positive";
     else if (op.kind == SCHEDULE_MESSAGE && op.rank == op.peer)
         fault = "it sends to itself";
+    else if (op.kind == SCHEDULE_GEMM && op.peer >= schedule->gemms->len)
+        fault = "its matrices are not described";
     else if (op.duration_ps < 0 || op.start_ps < 0)
         fault = "a time is negative";
     if (!fault)

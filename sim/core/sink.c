@@ -19,3 +19,14 @@ const char *sink_status_name(enum sink_status status)
 
     return names[status];
 }
+
+const char *sink_time_name(enum sink_time time)
+{
+    static const char *const names[] = {[SINK_TIME_COMPUTE] = "compute",
+                                        [SINK_TIME_COLLECTIVE] = "collective",
+                                        [SINK_TIME_HOST] = "host",
+                                        [SINK_TIME_NETWORK] = "network",
+                                        [SINK_TIME_RECOVERY] = "recovery"};
+
+    return names[time];
+}

@@ -68,6 +68,25 @@ struct sink_group {
     int64_t factor_n, factor_d;
     int64_t start_ps, end_ps; /* first start, last receiver end; SINK_NEVER if unfinished */
     uint64_t n_ops, n_ops_done;
+    uint32_t n_calls;       /* of `bytes` each */
+    uint32_t element_bytes; /* of a value; 0: no row as nccl-tests print it */
+    int32_t root;           /* -1: none */
+};
+
+enum sink_time { /* what the time of a rank goes into (models/ledger.h) */
+                 SINK_TIME_COMPUTE,
+                 SINK_TIME_COLLECTIVE,
+                 SINK_TIME_HOST,
+                 SINK_TIME_NETWORK,
+                 SINK_TIME_RECOVERY,
+                 SINK_N_TIMES
+};
+
+/* One step of one rank; the times add up to its duration. */
+struct sink_step {
+    uint32_t rank, step; /* rank: its host */
+    int64_t start_ps, end_ps;
+    int64_t time_ps[SINK_N_TIMES];
 };
 
 /* One number at one instant: what was done since the step before, or a state. */
@@ -92,6 +111,7 @@ struct sink_ops {
     void (*group)(void *data, const struct sink_group *group);
     void (*metric)(void *data, const struct sink_metric *metric);
     void (*series)(void *data, const struct sink_series *series);
+    void (*step)(void *data, const struct sink_step *step);
 };
 
 /* Any of the functions may be NULL: not wanted. */
@@ -101,6 +121,7 @@ struct sink {
 };
 
 const char *sink_drop_name(enum sink_drop cause);
+const char *sink_time_name(enum sink_time time);
 const char *sink_status_name(enum sink_status status);
 
 #endif
