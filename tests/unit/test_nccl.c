@@ -27,10 +27,10 @@ static GArray *groups_of(const struct sink_group *groups, guint n)
  * 234.88; reduce-scatter in 4 ms: 268.44 x 7/8 = 234.88, and 1 GiB / 8 / 4 elements a rank.
  */
 static const struct sink_group calls[] = {
-    {"incast", 5, 9, 0, 1, 0, 10, 1, 1},
-    {"allreduce", 1 << 30, 8, 14, 8, 1000, 8000001000, 9, 9},
-    {"allreduce", 1 << 20, 8, 14, 8, 5000, -1, 9, 3},
-    {"reducescatter", 1 << 30, 8, 7, 8, 0, 4000000000, 9, 9},
+    {"incast", 5, 9, 0, 1, 0, 10, 1, 1, 1, 0, -1},
+    {"allreduce", 1 << 30, 8, 14, 8, 1000, 8000001000, 9, 9, 1, 0, -1},
+    {"allreduce", 1 << 20, 8, 14, 8, 5000, -1, 9, 3, 1, 0, -1},
+    {"reducescatter", 1 << 30, 8, 7, 8, 0, 4000000000, 9, 9, 1, 0, -1},
 };
 
 /* The columns as scripts cut them: by blanks, lines of '#' left out. */

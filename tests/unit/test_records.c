@@ -15,6 +15,7 @@ struct got { /* the last of each kind; texts are copied */
     struct sink_group group;
     struct sink_metric metric;
     struct sink_series series;
+    struct sink_step step;
     struct backend_progress progress;
     char transport[16], reason[16], group_name[16], metric_name[16], object[16];
     int64_t planes[4];
@@ -64,13 +65,19 @@ static void on_series(void *data, const struct sink_series *series)
     ((struct got *)data)->n++;
 }
 
+static void on_step(void *data, const struct sink_step *step)
+{
+    ((struct got *)data)->step = *step;
+    ((struct got *)data)->n++;
+}
+
 static void on_progress(void *data, const struct backend_progress *progress)
 {
     ((struct got *)data)->progress = *progress;
     ((struct got *)data)->n++;
 }
 
-static const struct sink_ops ops = {on_flow, on_port, on_group, on_metric, on_series};
+static const struct sink_ops ops = {on_flow, on_port, on_group, on_metric, on_series, on_step};
 
 static const int64_t planes[] = {100, 0, 3};
 static const struct sink_flow a_flow = {.flow = UINT64_C(1) << 40,
@@ -105,7 +112,8 @@ static const struct sink_port a_port = {.port = 1,
                                         .pauses_sent = 9,
                                         .pauses_received = 10,
                                         .paused_ps = 11};
-static const struct sink_group a_group = {"allreduce", 1, 2, 3, 4, 5, SINK_NEVER, 6, 7};
+static const struct sink_step a_step = {1, 2, 3, 19, {4, 5, 6, 7, 8}};
+static const struct sink_group a_group = {"allreduce", 1, 2, 3, 4, 5, SINK_NEVER, 6, 7, 8, 9, 10};
 static const struct sink_metric a_metric = {"share", "ppm", 0.1};
 static const struct sink_series a_series = {1, "plane", 2, "sent", -3, "bytes"};
 static const struct backend_progress a_progress = {1, 2, 3, 4, 5};
@@ -151,6 +159,7 @@ static char *write_stream(size_t *size, const GError *error)
     sink.ops->group(sink.data, &a_group);
     sink.ops->metric(sink.data, &a_metric);
     sink.ops->series(sink.data, &a_series);
+    sink.ops->step(sink.data, &a_step);
     records_progress(stream, &a_progress);
     recorder_init(&recorder, 2, 1);
     for (uint32_t i = 0; i < RECORDER_BLOCK + 1; i++)
@@ -190,7 +199,7 @@ static void test_round_trip(void **state)
     (void)state;
     recorder_init(&recorder, 0, 0);
     assert_true(read_stream(bytes, size, &got, &recorder, &result, &cpu_s, NULL));
-    assert_int_equal(got.n, 6);
+    assert_int_equal(got.n, 7);
     assert_string_equal(got.transport, "rocev2");
     assert_string_equal(got.reason, "gave up");
     assert_memory_equal(got.planes, planes, sizeof planes);
@@ -202,6 +211,10 @@ static void test_round_trip(void **state)
     assert_string_equal(got.group_name, "allreduce");
     assert_int_equal(got.group.end_ps, SINK_NEVER);
     assert_int_equal(got.group.n_ops_done, 7);
+    assert_int_equal(got.group.n_calls, 8);
+    assert_int_equal(got.group.element_bytes, 9);
+    assert_int_equal(got.group.root, 10);
+    assert_memory_equal(&got.step, &a_step, sizeof a_step);
     assert_string_equal(got.metric_name, "share");
     assert_true(got.metric.value == 0.1);
     assert_string_equal(got.object, "plane");
