@@ -132,7 +132,7 @@ asan:
 # each reader's fuzz target under libFuzzer: make fuzz FUZZ_SECONDS=60 FUZZ=goal
 FUZZ_SECONDS  ?= 20
 FUZZ          ?= *
-FUZZ_PACKAGES := clang
+FUZZ_PACKAGES := clang libclang-rt-dev
 FUZZERS       := $(patsubst tests/fuzz/%.c,build/fuzz/engine/%,$(wildcard tests/fuzz/fuzz_$(FUZZ).c))
 
 build/fuzz/engine/%: tests/fuzz/%.c build/fuzz/libweft.a
@@ -159,7 +159,7 @@ PREFIX     ?= /usr/local
 INSTALL    := install
 share       = $(DESTDIR)$(PREFIX)/share
 completion  = $(share)/bash-completion/completions/weft
-READY      := $(foreach folder,scenarios topologies workloads plots,\
+READY      := $(foreach folder,topologies workloads plots,\
                 $(wildcard $(folder)/*.ini $(folder)/*.gp))
 
 # what there is where ns-3 is: program, header, library

@@ -200,8 +200,16 @@ struct capture *capture_new(struct experiment *experiment, const char *links, co
 {
     static const struct observer_ops ops = {
         .sent = on_sent, .arrived = on_arrived, .dropped = on_dropped};
-    struct capture *capture = g_new0(struct capture, 1);
+    const struct backend_ops *backend = scenario_backends[experiment->scenario->run.backend];
+    struct capture *capture;
 
+    if (backend != &backend_native) {
+        g_set_error(error, CAPTURE_ERROR, 0,
+                    "[run] pcap: packets of the backend native can be captured, not those of %s",
+                    backend->name);
+        return NULL;
+    }
+    capture = g_new0(struct capture, 1);
     capture->observer.ops = &ops;
     capture->graph = &experiment->graph;
     capture->path = g_strdup(path);

@@ -34,16 +34,6 @@ static struct choice *find(const GPtrArray *choices, const char *name)
     return NULL;
 }
 
-gboolean choice_check_name(const struct scenario_entry *entry, const char *name, GError **error)
-{
-    if (*name != '\0' && !strpbrk(name, ",\"\\\n;"))
-        return TRUE;
-    scenario_entry_error(entry, error,
-                         "the group needs a name without comma, semicolon, quote and backslash "
-                         "behind its colon");
-    return FALSE;
-}
-
 gboolean choices_take(GPtrArray *choices, const char *name, const struct scenario_entry *entry,
                       GError **error)
 {
@@ -52,8 +42,6 @@ gboolean choices_take(GPtrArray *choices, const char *name, const struct scenari
     if (!choice)
         choice = choices_add(choices, name);
     g_ptr_array_add(choice->overrides, (gpointer)entry);
-    if (!choice_check_name(entry, name, error))
-        return FALSE;
     if (strchr(entry->key, '.'))
         return TRUE;
     scenario_entry_error(entry, error, "the key needs its group in front, such as transport.name");

@@ -22,9 +22,6 @@ struct choice *choices_add(GPtrArray *choices, const char *name);
 gboolean choices_take(GPtrArray *choices, const char *name, const struct scenario_entry *entry,
                       GError **error);
 
-/* Whether `name` can stand in tables and legends; the error names the entry. */
-gboolean choice_check_name(const struct scenario_entry *entry, const char *name, GError **error);
-
 /* Lays the choice on top of a scenario. */
 gboolean choice_apply(struct scenario *scenario, const struct choice *choice, GError **error);
 

@@ -223,12 +223,53 @@ static void print_chain(const struct replay *replay, const struct explain *expla
     }
 }
 
+/* How far a message has come that did not end: what arrived, what was lost, since when it stands.
+ */
+static void print_standstill(const struct replay *replay, uint64_t op)
+{
+    const GPtrArray *trips = replay->journal.trips;
+    const struct journal_trip *last = NULL;
+    uint64_t n_arrived = 0, n_lost[SINK_N_DROPS] = {0};
+
+    for (guint i = 0; i < trips->len; i++) {
+        const struct journal_trip *trip = g_ptr_array_index(trips, i);
+
+        if (!trip->lane || trip->flow != op)
+            continue;
+        n_arrived += trip->fate == JOURNAL_HANDLED;
+        if (trip->fate == JOURNAL_LOST)
+            n_lost[trip->cause]++;
+        last = trip; /* they are in the order in which they ended */
+    }
+    printf("  %" G_GUINT64_FORMAT " of its data packets arrived", n_arrived);
+    for (int cause = 0; cause < SINK_N_DROPS; cause++)
+        if (n_lost[cause] > 0)
+            printf(", %" G_GUINT64_FORMAT " were lost (%s)", n_lost[cause],
+                   sink_drop_name((enum sink_drop)cause));
+    printf("\n");
+    if (!last)
+        return;
+    g_autofree char *port = replay_port_name(
+        replay, last->fate == JOURNAL_LOST ? last->lost_at : last->hops[last->n_hops - 1].port);
+    const struct journal_period *period =
+        &g_array_index(last->lane->periods, struct journal_period, last->lane->periods->len - 1);
+
+    printf("  nothing of it has moved since %" G_GINT64_FORMAT
+           " ps, when packet %u, transmission %u, %s %s\n",
+           last->end_ps, last->sequence, last->n_before + 1,
+           last->fate == JOURNAL_LOST ? "was lost at" : "arrived by", port);
+    if (period->blocked_ps < INT64_MAX)
+        printf("  its sender has had nothing it may send since %" G_GINT64_FORMAT " ps\n",
+               period->blocked_ps);
+}
+
 /* What stands in the way of the messages that are not over. */
-static int print_unfinished(const struct replay *replay, const struct explain *explain)
+static int print_unfinished(const struct replay *replay, const struct explain *explain, uint64_t op)
 {
     const GPtrArray *waits = replay->result.waits;
 
     printf("  no sum: %s\n", explain->broken);
+    print_standstill(replay, op);
     for (guint i = 0; waits && i < MIN(waits->len, SLOWEST); i++)
         printf("  %s\n", (char *)g_ptr_array_index(waits, i));
     return COMMAND_UNFINISHED;
@@ -246,7 +287,7 @@ static int tell_flow(struct replay *replay, uint64_t op, bool chain, GError **er
     explain_message(&explain, &replay->journal, op);
     print_flow_head(replay, op);
     if (explain.broken) {
-        code = print_unfinished(replay, &explain);
+        code = print_unfinished(replay, &explain, op);
     } else {
         print_last(replay, &explain);
         if (!print_parts(replay, &explain))

@@ -91,6 +91,16 @@ static gboolean take_compare(struct compare_plan *plan, const struct scenario_en
     return TRUE;
 }
 
+/* The name behind the colon goes into legends, so it has to be plain. */
+static gboolean check_name(const struct scenario_entry *entry, const char *name, GError **error)
+{
+    return (*name != '\0' && !strpbrk(name, ",\"\\\n;")) ||
+           refuse(entry,
+                  "the group needs a name without comma, semicolon, quote and backslash behind its "
+                  "colon",
+                  error);
+}
+
 static struct compare_curve *find_curve(struct compare_plan *plan, const char *name)
 {
     for (guint i = 0; i < plan->curves->len; i++) {
@@ -132,7 +142,7 @@ static gboolean take_curve(struct compare_plan *plan, const char *name,
     const char *why = "a time above 0 is expected";
     int64_t time_ps;
 
-    if (!choice_check_name(entry, name, error))
+    if (!check_name(entry, name, error))
         return FALSE;
     if (strcmp(entry->key, "form") == 0)
         return take_form(curve, entry, error);
@@ -155,7 +165,8 @@ gboolean compare_plan_take(struct compare_plan *plan, const struct scenario_entr
         return take_compare(plan, entry, error);
     if (g_str_has_prefix(entry->group, "curve:"))
         return take_curve(plan, colon + 1, entry, error);
-    return choices_take(g_str_has_prefix(entry->group, "case:") ? plan->cases : plan->variants,
+    return check_name(entry, colon + 1, error) &&
+           choices_take(g_str_has_prefix(entry->group, "case:") ? plan->cases : plan->variants,
                         colon + 1, entry, error);
 }
 

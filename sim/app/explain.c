@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/explain.h"
-#include <assert.h>
 
 #define NOWHERE    UINT32_MAX
 #define MOST_STEPS 64 /* of the walk in one instant */
@@ -347,35 +346,31 @@ void explain_clear(struct explain *explain)
 
 /* --- operations ------------------------------------------------------------------------------- */
 
-/* When an operation let go on those that wait for it in this way. */
-static int64_t end_of(const struct journal_op *op, const struct schedule_op *is,
-                      enum schedule_when when)
+/* A message: what came after it was handed to its transport, if the chain reaches so far. */
+static void walk_posted(struct walk *walk, const struct journal_op *op, enum schedule_when when)
 {
-    return is->kind == SCHEDULE_MESSAGE && when == SCHEDULE_AT_SENDER ? op->acknowledged_ps
-                                                                      : op->completed_ps;
+    int64_t begin_ps = walk->begin_ps;
+
+    if (op->posted_ps < 0 || walk->t_ps <= op->posted_ps) /* what waited for it to be issued */
+        return;
+    if (when == SCHEDULE_AT_RECEIVER)
+        add(walk, op->delivered_ps, EXPLAIN_NOTIFY, NOWHERE, NULL);
+    walk->begin_ps = MAX(op->posted_ps, begin_ps);
+    if (walk->explain->with_packets)
+        walk_message(walk, when == SCHEDULE_AT_RECEIVER ? op->delivered_by : op->acknowledged_by);
+    else
+        walk->t_ps = MIN(walk->t_ps, walk->begin_ps);
+    walk->begin_ps = begin_ps;
 }
 
 /* The operation itself, from walk->t_ps back to when it began. */
 static void walk_op(struct walk *walk, const struct schedule_op *is, enum schedule_when when)
 {
     const struct journal_op *op = &walk->journal->ops[walk->op];
-    int64_t begin_ps = walk->begin_ps;
 
     switch (is->kind) {
     case SCHEDULE_MESSAGE:
-        if (when == SCHEDULE_AT_ISSUE) {
-            add(walk, op->begun_ps, EXPLAIN_ISSUE, NOWHERE, NULL);
-            break;
-        }
-        if (when == SCHEDULE_AT_RECEIVER)
-            add(walk, op->delivered_ps, EXPLAIN_NOTIFY, NOWHERE, NULL);
-        walk->begin_ps = MAX(op->posted_ps, begin_ps);
-        if (walk->explain->with_packets)
-            walk_message(walk,
-                         when == SCHEDULE_AT_RECEIVER ? op->delivered_by : op->acknowledged_by);
-        else
-            walk->t_ps = MIN(walk->t_ps, walk->begin_ps);
-        walk->begin_ps = begin_ps;
+        walk_posted(walk, op, when);
         add(walk, op->begun_ps, EXPLAIN_ISSUE, NOWHERE, NULL);
         break;
     case SCHEDULE_REDUCE:
@@ -408,8 +403,6 @@ static void walk_ops(struct walk *walk, uint64_t last)
 
         op = &walk->journal->ops[index];
         schedule_op(&walk->journal->experiment->schedule, index, &is);
-        assert(end_of(op, &is, when) == walk->t_ps || walk->t_ps <= walk->begin_ps ||
-               when == SCHEDULE_AT_ISSUE);
         walk->op = index;
         walk_op(walk, &is, when);
         add(walk, op->by == SCHEDULE_NONE ? walk->begin_ps : op->enabled_ps, EXPLAIN_SCHEDULE,

@@ -22,7 +22,7 @@ enum kind {
 
 static const char *const types[N_KINDS] = {
     [VERSION] = "(s)",
-    [FLOW] = "(tuusxxxxxxxxxxuaxus)",
+    [FLOW] = "(tuusxxxxxxxxxxuaxusi)",
     [PORT] = "(uuuuuxxxaxxxxx)",
     [GROUP] = "(sxuxxxxttuui)",
     [METRIC] = "(ssd)",
@@ -58,11 +58,11 @@ static GVariant *wholes(const int64_t *values, size_t n)
 GVariant *records_flow(const struct sink_flow *flow)
 {
     return g_variant_new(
-        "(tuusxxxxxxxxxxu@axus)", flow->flow, flow->src, flow->dst, flow->transport, flow->bytes,
+        "(tuusxxxxxxxxxxu@axusi)", flow->flow, flow->src, flow->dst, flow->transport, flow->bytes,
         flow->start_ps, flow->end_receiver_ps, flow->end_sender_ps, flow->ideal_ps, flow->packets,
         flow->retransmitted_packets, flow->spurious_retransmissions, flow->timeouts,
         flow->marked_packets, (guint32)flow->status, wholes(flow->bytes_by_plane, flow->n_planes),
-        flow->group, flow->reason ? flow->reason : "");
+        flow->group, flow->reason ? flow->reason : "", flow->reach);
 }
 
 static void put_flow(void *data, const struct sink_flow *flow)
@@ -194,11 +194,11 @@ static void take_flow(const struct sink *sink, GVariant *value)
     gsize n_planes = 0;
     g_autoptr(GVariant) planes = NULL;
 
-    g_variant_get(value, "(tuu&sxxxxxxxxxxu@axu&s)", &flow.flow, &flow.src, &flow.dst,
+    g_variant_get(value, "(tuu&sxxxxxxxxxxu@axu&si)", &flow.flow, &flow.src, &flow.dst,
                   &flow.transport, &flow.bytes, &flow.start_ps, &flow.end_receiver_ps,
                   &flow.end_sender_ps, &flow.ideal_ps, &flow.packets, &flow.retransmitted_packets,
                   &flow.spurious_retransmissions, &flow.timeouts, &flow.marked_packets, &status,
-                  &planes, &flow.group, &flow.reason);
+                  &planes, &flow.group, &flow.reason, &flow.reach);
     flow.status = (enum sink_status)MIN(status, (guint32)SINK_FAILED);
     flow.bytes_by_plane = g_variant_get_fixed_array(planes, &n_planes, sizeof(int64_t));
     flow.n_planes = (uint32_t)n_planes;

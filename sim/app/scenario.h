@@ -105,7 +105,7 @@ struct scenario *scenario_copy(const struct scenario *scenario);
 
 /*
  * Adds a file, below which its bases go. `path` is a path, or the name of a ready scenario in
- * topologies/, workloads/ or scenarios/ (see ready.h). A configuration of the ns-3 family is a file
+ * topologies/ or workloads/ (see ready.h). A configuration of the ns-3 family is a file
  * like any other.
  */
 gboolean scenario_load(struct scenario *scenario, const char *path, GError **error);

@@ -462,3 +462,15 @@ double summary_value(const struct summary *summary, const char *metric)
 
     return text && *text ? g_ascii_strtod(text, NULL) : (double)NAN;
 }
+
+/* The backend reports changes in their order in time. */
+const char *summary_recovery(const struct summary *summary)
+{
+    for (guint i = 0; i < summary->rows->len; i++) {
+        const struct summary_row *row = &g_array_index(summary->rows, struct summary_row, i);
+
+        if (g_str_has_prefix(row->metric, "fault_") && g_str_has_suffix(row->metric, "_recovery"))
+            return row->value;
+    }
+    return "";
+}

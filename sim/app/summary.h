@@ -76,6 +76,12 @@ int64_t summary_percentile_ps(const struct summary *summary, unsigned per_mille)
  */
 double summary_throughput_bps(const struct summary *summary, const struct backend_result *result);
 
+/*
+ * How long recovery from the run's first fault took, as its row says; "" where there was no fault
+ * or no recovery. After summary_finish().
+ */
+const char *summary_recovery(const struct summary *summary);
+
 /* end_receiver - start over ideal in millionths, to the nearest; -1 where there is none. */
 int64_t summary_slowdown_ppm(const struct sink_flow *flow);
 

@@ -77,11 +77,12 @@ static void put_number(struct table_writer *writer, const char *metric, double v
     table_writer_row(writer);
 }
 
-static void put_text(struct table_writer *writer, const char *metric, const char *text)
+static void put_text(struct table_writer *writer, const char *metric, const char *text,
+                     const char *unit)
 {
     table_writer_field(writer, metric);
     table_writer_field(writer, text);
-    table_writer_field(writer, "");
+    table_writer_field(writer, unit);
     table_writer_row(writer);
 }
 
@@ -121,12 +122,13 @@ static gboolean write_point(const char *folder, const struct summary *summary,
     table_writer_field(writer, "value");
     table_writer_field(writer, "unit");
     table_writer_row(writer);
-    put_text(writer, "status", sweep_status_name(whole ? SWEEP_DONE : SWEEP_UNFINISHED));
-    put_text(writer, "error", text);
+    put_text(writer, "status", sweep_status_name(whole ? SWEEP_DONE : SWEEP_UNFINISHED), "");
+    put_text(writer, "error", text, "");
     put_number(writer, "throughput", summary_throughput_bps(summary, result), "bit/s");
     put_percentile(writer, "completion_p50", summary, 500);
     put_percentile(writer, "completion_p99", summary, 990);
     put_percentile(writer, "completion_p999", summary, 999);
+    put_text(writer, "recovery_time", summary_recovery(summary), "ps");
     return table_writer_close(writer, error);
 }
 

@@ -219,7 +219,13 @@ void trace_text(const struct replay *replay, const GArray *ops, FILE *out)
 
 /* --- Chrome ----------------------------------------------------------------------------------- */
 
-enum process { PROCESS_FLOWS = 1, PROCESS_PORTS, PROCESS_COLLECTIVES, PROCESS_RANKS };
+enum process {
+    PROCESS_FLOWS = 1,
+    PROCESS_PORTS,
+    PROCESS_COLLECTIVES,
+    PROCESS_RANKS,
+    PROCESS_ENGINES
+};
 
 struct chrome {
     FILE *out;
@@ -368,21 +374,42 @@ static void name_ports(struct chrome *chrome, const struct replay *replay, const
 
 static char *op_name(const struct schedule_op *op, uint64_t index)
 {
-    static const char *const kinds[] = {[SCHEDULE_MESSAGE] = "message",
-                                        [SCHEDULE_COMPUTE] = "compute",
-                                        [SCHEDULE_REDUCE] = "reduce",
-                                        [SCHEDULE_JOIN] = "join"};
+    if (op->kind == SCHEDULE_MESSAGE)
+        return g_strdup_printf("message %" PRIu64 " to rank %u, %" PRId64 " B", index, op->peer,
+                               op->bytes);
+    return g_strdup_printf("%s %" PRIu64,
+                           op->kind == SCHEDULE_REDUCE    ? "reduce"
+                           : op->kind == SCHEDULE_COMPUTE ? "compute"
+                                                          : "operation",
+                           index);
+}
 
-    if (op->kind != SCHEDULE_MESSAGE)
-        return g_strdup_printf("%s %" PRIu64, kinds[op->kind], index);
-    return g_strdup_printf("message %" PRIu64 " to rank %u, %" PRId64 " B", index, op->peer,
-                           op->bytes);
+/* An element of a message engine's work queue, in that engine's track. */
+static void draw_element(struct chrome *chrome, const struct schedule_op *op, const char *id,
+                         const struct journal_op *record, GHashTable *named)
+{
+    const char *name = schedule_element_name(op->element);
+    uint64_t thread = (uint64_t)op->rank << 8 | op->engine;
+    gint64 key = (gint64)thread;
+
+    if (record->begun_ps < 0)
+        return;
+    if (!g_hash_table_contains(named, &key)) {
+        g_autofree char *track = g_strdup_printf("rank %u, engine %u", op->rank, op->engine);
+
+        g_hash_table_add(named, g_memdup2(&key, sizeof key));
+        put_name(chrome, PROCESS_ENGINES, thread, "thread_name", track);
+    }
+    put_async(chrome, PROCESS_ENGINES, thread, "element", id, name, record->begun_ps,
+              op->kind == SCHEDULE_MESSAGE ? record->posted_ps : record->completed_ps);
 }
 
 /* Operations by rank, and what their groups span. */
 static void draw_schedule(struct chrome *chrome, const struct replay *replay)
 {
     const struct schedule *schedule = &replay->experiment.schedule;
+    g_autoptr(GHashTable) named =
+        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL); /* engines */
     guint n_groups = schedule->groups->len;
     g_autofree struct journal_span *spans = g_new(struct journal_span, n_groups + 1);
 
@@ -402,6 +429,8 @@ static void draw_schedule(struct chrome *chrome, const struct replay *replay)
 
             put_async(chrome, PROCESS_RANKS, op.rank, "operation", id, name, record->begun_ps,
                       record->completed_ps);
+            if (op.element != SCHEDULE_NO_ELEMENT)
+                draw_element(chrome, &op, id, record, named);
             if (op.kind == SCHEDULE_MESSAGE && record->posted_ps > record->begun_ps)
                 put_async(chrome, PROCESS_RANKS, op.rank, "operation", id, "issue",
                           record->begun_ps, record->posted_ps);
@@ -436,6 +465,7 @@ void trace_chrome(const struct replay *replay, const GArray *ops, FILE *out)
     put_name(&chrome, PROCESS_PORTS, 0, "process_name", "ports and queues");
     put_name(&chrome, PROCESS_COLLECTIVES, 0, "process_name", "collectives");
     put_name(&chrome, PROCESS_RANKS, 0, "process_name", "ranks");
+    put_name(&chrome, PROCESS_ENGINES, 0, "process_name", "message engines");
     name_ports(&chrome, replay, trips);
     for (guint i = 0; i < ops->len; i++)
         draw_flow(&chrome, replay, g_array_index(ops, uint64_t, i));

@@ -3,7 +3,8 @@
  * The story of chosen messages from what a journal recorded: as text, an event a line in order of
  * time, or as a trace in the JSON of Chrome's about:tracing, which Perfetto reads too: messages
  * with their packets and each packet's waits and wires, what the ports they crossed sent and had
- * waiting, and the operations and collectives of the whole schedule.
+ * waiting, and of the whole schedule operations by rank, elements by message engine and
+ * collectives.
  */
 #ifndef WEFT_SIM_APP_TRACE_H
 #define WEFT_SIM_APP_TRACE_H

@@ -149,13 +149,15 @@ ok 'results/NAME is the folder unless another is given' eval '(default_folder)'
 
 examples() { # each block of docs/SCENARIOS.md, a comparison's groups on top of the first
     awk '/^```ini$/ { n++; inside = 1; next } /^```$/ { inside = 0 } inside { print >"example" n ".ini" }' \
-        "$tree/docs/SCENARIOS.md" && [ "$(ls example*.ini | wc -l)" = 5 ] &&
-        cat example1.ini >>example5.ini &&
+        "$tree/docs/SCENARIOS.md" && [ "$(ls example*.ini | wc -l)" = 7 ] &&
+        cat example1.ini >>example6.ini &&
         exits 0 run example1.ini --out e1 && says e1/flows.csv ',2462240,' &&
         exits 0 run example2.ini --out e2 && says e2/flows.csv 0,0,1,rocev2, 1,2,1,many, 2,3,1,metaroce, &&
         exits 0 run example3.ini --out e3 && says e3/flows.csv ,vendor_a, ,vendor_b, &&
         exits 0 run example4.ini --out e4 && says e4/summary.csv fault_plane_end_time,300000000, &&
-        exits 0 run example5.ini --out e5 && diff e1/flows.csv e5/flows.csv
+        exits 0 check example5.ini &&
+        exits 0 run example6.ini --out e6 && diff e1/flows.csv e6/flows.csv &&
+        exits 0 sweep example7.ini --dry-run --out e7 && says out ' grid points x 10 seeds'
 }
 ok 'the examples of docs/SCENARIOS.md' examples
 
@@ -186,6 +188,25 @@ warnings() {
         says out 'WARNING     tier 1 is oversubscribed 2 : 1' 'WARNING     1 messages start after' \
             'rto = 1us is below the unloaded round trip'
 }
+more_warnings() {
+    exits 0 check --topology clos --workload allreduce --set topology.hosts=64 --set topology.tiers=3 \
+        --set topology.hosts_per_leaf=4 --set workload.ranks=0-3 --set route.seeds=equal --set run.end=1ms \
+        --set 'queue.ecn_map=100Gbps 400KB 1600KB 20%; 400Gbps 200KB 1600KB 20%' --set queue.kind=red &&
+        says out 'WARNING     1 of 1 collectives, such as allreduce over 4 ranks, never leave the switch' \
+            '(polarisation)' 'rocev2: the run ends at 1ms, before its timeout of 4194304ns (timeout_exponent)' \
+            'ports of 100Gbps mark from 400000 to 1600000 B, those of 400Gbps from 200000 to 1600000 B' &&
+        exits 0 check --topology clos --workload allreduce --set topology.hosts=64 --set topology.tiers=3 \
+            --set topology.hosts_per_leaf=4 && ! grep WARNING out
+}
+ok 'check warns: a collective behind one switch, polarisation, marks, a run too short for its RTO' more_warnings
+group_warnings() { # the timeout of a group of hosts, and a short one for few packets
+    printf '%s\n' '[topology]' 'kind = star' '[workload]' 'kind = permutation' \
+        '[transport:eager]' 'name = rocev2' 'rto = 1us' 'rto_low = 900ns' \
+        '[hosts:some]' 'ranks = 0-3' 'transport = eager' >groups.ini
+    exits 0 check groups.ini && says out 'eager: rto = 1us is below the unloaded' 'eager: rto_low = 900ns is below' &&
+        ! grep 'rocev2: rto' out
+}
+ok 'check warns: an RTO below the round trip, by groups of hosts' group_warnings
 ok 'check warns: oversubscription, a start after the end, an RTO below the round trip' warnings
 
 # --- exit 1 and 3 ---------------------------------------------------------------------------------

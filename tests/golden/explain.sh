@@ -52,6 +52,13 @@ ok '(the time of summary.csv)' same_file
 "$WEFT" run --topology star --workload incast --set run.end=3us --out short --quiet 2>/dev/null
 ok 'an unfinished flow: exit 3' exits 3 explain short 0
 ok '(and who waits)' says out 'no sum: it was not delivered' 'host 0 waits for'
+printf 'flow,sequence,transmission,link\n0,0,1,0\n' >drop.csv
+"$WEFT" run --topology star --workload list --set 'workload.flows=0>1 4096B' --set run.end=1ms \
+    --set loss.drop_file=drop.csv --out stuck --quiet 2>/dev/null
+ok 'a lost packet that nobody missed: exit 3' exits 3 explain stuck 0
+ok '(what is lost, where, since when)' says out '0 of its data packets arrived, 1 were lost (listed)' \
+    'nothing of it has moved since 1183560 ps, when packet 0, transmission 1, was lost at port 0' \
+    'its sender has had nothing it may send since 83560 ps'
 ok 'an unfinished run: exit 3' exits 3 explain short
 
 ok 'no such flow' exits 2 explain two 7

@@ -4,13 +4,13 @@
 # same bytes each time, a graph is printed, and one that hangs ends with 3 and says who waits.
 . "$(dirname "$0")/../tap.bash"
 export WEFT_DATA=$PWD
-scenarios=$PWD/scenarios
+scenarios=$PWD/workloads
 cd "$scratch" || exit 2
 small=(--set workload.begin=16KiB --set workload.end=0B --set workload.iterations=2
     --set workload.ranks=0-3)
 
 checks() { # every ready scenario
-    for file in "$scenarios"/*.ini; do
+    for file in "$scenarios"/{mtia,h100,metaroce-post}*.ini; do
         case $file in
         */mtia300.ini | */h100.ini | */metaroce-post.ini) set -- --workload collective ;;
         *) set -- ;;

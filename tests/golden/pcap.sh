@@ -98,6 +98,7 @@ refuses() { # text, argument...
 ok 'no such link' refuses 'link:999' --pcap 999
 ok 'no link at all' refuses "a link's number" --pcap foo
 ok 'a transport without a format' refuses 'have no format' --pcap 1 --set transport.name=example
+ok 'a run on ns-3' refuses 'not those of ns3:p2p' --pcap 1 --set run.backend=ns3:p2p
 gone() { "$WEFT" run --topology star --workload incast --out roce --quiet && [ ! -e roce/capture.pcap ]; }
 ok 'a run without takes away an earlier capture' gone
 echo "1..$number"

@@ -303,6 +303,13 @@ ok "a set of runs: a curve each" bash -c "
     '$WEFT' plot '$scratch/both' --figure completion-cdf --format svg &&
     cut -d, -f1 '$scratch/both/completion-cdf.csv' | sort -u | paste -sd, | grep -qx 'incast,planes,variant'"
 
+quoted() { # a folder whose name the shell would trip over
+    cp -r "$scratch/planes" "$scratch/it's a 'name" &&
+        "$WEFT" plot "$scratch/it's a 'name" --figure plane-failure --format svg &&
+        cmp "$scratch/planes/plane-failure.svg" "$scratch/it's a 'name/plane-failure.svg"
+}
+ok "a folder with quotes and spaces" quoted
+
 # --- refused ---------------------------------------------------------------------------------------
 mkdir "$scratch/empty" "$scratch/bin"
 for program in sh bash env; do ln -s "$(command -v $program)" "$scratch/bin"; done

@@ -212,7 +212,7 @@ ok '(the controller is killed, and started again)' start_ctld
 node_down() {
     sinfo -h -n n0 -o %T | grep -q down
 }
-ok '(the node is seen to be down)' wait_for 30 node_down
+ok '(the node is seen to be down)' wait_for 90 node_down
 ok '(and comes back)' start_node n0
 ok 'a task, a node and the controller killed: exit 0' exits 0 wait $pid
 ok '(it had joined the array)' grep -q '^weft sweep: joined array' "$scratch/rough.err"

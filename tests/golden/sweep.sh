@@ -320,6 +320,40 @@ ok '(key and value of each, as the scenario writes it)' eval 'cut -d, -f1-4 "$sc
     printf "grid,changed_key,changed_value,seeds\n1,,,2\n2,transport.payload,1KiB,2\n3,transport.payload,4KiB,2\n4,transport.ack_every & topology.hosts,2 & 6,2\n" |
     diff - "$scratch/changes"'
 
+# --- faults ------------------------------------------------------------------------------------------------
+cat >"$scratch/fault.ini" <<'END'
+[run]
+end = 5ms
+[topology]
+kind = star
+hosts = 4
+planes = 4
+link_rate = 100Gbps
+[workload]
+kind = permutation
+bytes = 60MB
+[faults]
+convergence_time = 100us
+window = 50us
+[fault:plane]
+object = plane:1
+change = down
+at = 300us
+until = 900us
+[sweep]
+seeds = 1-2
+[variant:MetaRoCE, 4 planes]
+transport.name = metaroce
+END
+ok 'a plane that fails and returns, and a name with a comma' exits 0 sweep fault "$scratch/fault.ini"
+recovery() { # recovery_time_ps is that of the first change
+    sed 's/, 4 planes//' "$scratch/fault/summary.csv" |
+        awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+        { time = $c["recovery_time_ps"]; begin = $c["fault_plane_recovery_ps"]; end = $c["fault_plane_end_recovery_ps"] }
+        END { print time, begin, end; exit !(time > 0 && time == begin && time != end) }'
+}
+ok '(how soon it recovers stands beside throughput and percentiles)' recovery
+
 # --- refusals ------------------------------------------------------------------------------------------------
 refused() { # title, pattern, sed expression on the scenario, further arguments
     sed -E "$3" "$small" >"$scratch/wrong.ini"

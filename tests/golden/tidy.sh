@@ -8,7 +8,7 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 
 sources() { # all that people write here
-    find sim models topologies workloads scenarios tests plots bench docs/examples .ci Makefile 2>/dev/null -type f \
+    find sim models topologies workloads tests plots bench docs/examples .ci Makefile 2>/dev/null -type f \
         \( -name '*.[ch]' -o -name '*.cc' -o -name '*.sh' -o -name '*.gp' -o -name '*.ini' -o -name Makefile \
         -o -path .ci/run \) | sort
 }

@@ -11,6 +11,7 @@ exits() { # code, argument...
     got=$?
     [ $got = "$code" ] || { echo "weft $*: exit $got, not $code"; cat "$scratch/out" "$scratch/err"; false; }
 }
+tree=$PWD
 cd "$scratch" || exit 2
 
 # two packets of 4178 and 986 B at 100 Gb/s over one switch (500 ns + 600 ns + 500 ns), the second
@@ -41,7 +42,7 @@ ok '(in order)' sort -sc -k1,1n out
 ok 'for Chrome' exits 0 trace ring --flow 0,9 --format chrome --out trace.json
 cat >check.py <<'END2'
 import json, sys
-events = json.load(open("trace.json"))["traceEvents"]
+events = json.load(open(sys.argv[1]))["traceEvents"]
 open_spans, busy, names = {}, {}, set()
 for e in events:
     names |= {e["name"], e.get("args", {}).get("name")}
@@ -58,11 +59,24 @@ for spans in busy.values():
     spans.sort()
     assert all(a[1] <= b[0] + 1e-9 for a, b in zip(spans, spans[1:])), spans
 waiting = [e["args"]["bytes"] for e in events if e["ph"] == "C"]
-assert all(b >= 0 for b in waiting)
-for name in ("flow 0", "flow 9", "allreduce", "issue", "flows", "ports and queues", "collectives", "ranks"):
+assert all(b >= 0 for b in waiting) and (not waiting or waiting[-1] == 0)
+assert bool(waiting) == (sys.argv[2] == "waits")
+for name in sys.argv[3:] + ["flows", "ports and queues", "collectives", "ranks"]:
     assert name in names, name
 END2
-ok '(JSON, spans that end, wires that carry one packet at a time)' python3 check.py
+ok '(JSON, spans that end, wires that carry one packet at a time)' python3 check.py trace.json free 'flow 0' 'flow 9' allreduce issue
+
+"$WEFT" run --topology star --workload incast --set workload.bytes=20KB --set transport.rto=100us --out incast --quiet
+ok 'an incast for Chrome' exits 0 trace incast --flow 0,1,2 --format chrome --out incast.json
+ok '(what waits comes and goes)' python3 check.py incast.json waits 'flow 2'
+
+WEFT_DATA=$tree "$WEFT" run mtia-small --set run.flows=on --out mtia --quiet
+flow=$(sed -n 2p mtia/flows.csv | cut -d, -f1)
+engines() { # elements of work queues in the tracks of their engines
+    exits 0 trace mtia --flow "$flow" --format chrome && grep -q '"name":"rank 0, engine 1"' out &&
+        grep -q '"pid":5,.*"name":"WRITE","cat":"element"' out
+}
+ok 'message engines have tracks' engines
 
 ok 'no flow' exits 2 trace ring
 ok 'no such flow' exits 2 trace ring --flow 100000

@@ -399,12 +399,39 @@ static void a_ring_waits_for_its_nodes(void **state)
     forget(&seen);
 }
 
+/* Message engines, flags, host and device: the chains of calls are exact there as well. */
+static void calls_of_message_engines(void **state)
+{
+    static const char *const cases[][9] = {
+        {"topology.kind=rack", "host.node=mtia300", "workload.kind=collective",
+         "workload.begin=4KiB", "workload.end=256KiB", "workload.iterations=2", NULL},
+        {"topology.kind=rack", "host.node=mtia300", "workload.kind=collective",
+         "workload.begin=4KiB", "workload.end=256KiB", "loss.rate_per_link=1%",
+         "transport.rto=50us", "run.seed=3", NULL},
+    };
+    int64_t part_ps[EXPLAIN_N_PARTS] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct seen seen;
+
+        see_texts(&seen, cases[i]);
+        assert_int_equal(seen.result.outcome, BACKEND_FINISHED);
+        assert_true(check_all(&seen, part_ps) > 0);
+        forget(&seen);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lone_message),     cmocka_unit_test(a_window_of_two),
-        cmocka_unit_test(a_lost_tail),        cmocka_unit_test(two_for_one_port),
-        cmocka_unit_test(two_from_one_nic),   cmocka_unit_test(a_ring_waits_for_its_nodes),
+        cmocka_unit_test(a_lone_message),
+        cmocka_unit_test(a_window_of_two),
+        cmocka_unit_test(a_lost_tail),
+        cmocka_unit_test(two_for_one_port),
+        cmocka_unit_test(two_from_one_nic),
+        cmocka_unit_test(a_ring_waits_for_its_nodes),
+        cmocka_unit_test(calls_of_message_engines),
         cmocka_unit_test(every_sum_is_exact),
     };
 

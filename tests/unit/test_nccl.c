@@ -26,11 +26,17 @@ static GArray *groups_of(const struct sink_group *groups, guint n)
  * 1 GiB over 8 ranks in 8 ms: algbw 1073741824 / 8e-3 = 134.217728 GB/s; all-reduce x 7/4 =
  * 234.88; reduce-scatter in 4 ms: 268.44 x 7/8 = 234.88, and 1 GiB / 8 / 4 elements a rank.
  */
+#define CALL(name_, bytes_, ranks_, n_, d_, start_, end_, done_)                                   \
+    {                                                                                              \
+        .name = name_, .bytes = bytes_, .n_ranks = ranks_, .factor_n = n_, .factor_d = d_,         \
+        .start_ps = start_, .end_ps = end_, .n_ops = 9, .n_ops_done = done_, .n_calls = 1,         \
+        .root = -1                                                                                 \
+    }
 static const struct sink_group calls[] = {
-    {"incast", 5, 9, 0, 1, 0, 10, 1, 1, 1, 0, -1},
-    {"allreduce", 1 << 30, 8, 14, 8, 1000, 8000001000, 9, 9, 1, 0, -1},
-    {"allreduce", 1 << 20, 8, 14, 8, 5000, -1, 9, 3, 1, 0, -1},
-    {"reducescatter", 1 << 30, 8, 7, 8, 0, 4000000000, 9, 9, 1, 0, -1},
+    CALL("incast", 5, 9, 0, 1, 0, 10, 9),
+    CALL("allreduce", 1 << 30, 8, 14, 8, 1000, 8000001000, 9),
+    CALL("allreduce", 1 << 20, 8, 14, 8, 5000, -1, 3),
+    CALL("reducescatter", 1 << 30, 8, 7, 8, 0, 4000000000, 9),
 };
 
 /* The columns as scripts cut them: by blanks, lines of '#' left out. */
@@ -92,6 +98,27 @@ static void the_report_has_the_keys_of_the_original(void **state)
         "  \"average_bus_bandwidth\": {\"bandwidth\": 234.881024, \"okay\": \"unchecked\"}\n}\n");
 }
 
+/* Two decimals, or as many as seven places leave room for. */
+static void times_keep_their_column(void **state)
+{
+    static const struct {
+        int64_t end_ps;
+        const char *text;
+    } cases[] = {{1234567890, "  1234.57  "},
+                 {12345678900, "  12345.7  "},
+                 {123456789000, "   123457  "},
+                 {1230000, "     1.23  "}};
+
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct sink_group call = CALL("allreduce", 4, 8, 14, 8, 0, cases[i].end_ps, 9);
+        g_autoptr(GArray) groups = groups_of(&call, 1);
+        g_autofree char *text = nccl_table(groups);
+
+        assert_non_null(strstr(text, cases[i].text));
+    }
+}
+
 static void groups_without_busbw_are_no_collectives(void **state)
 {
     g_autoptr(GArray) none = groups_of(calls, 1), one = groups_of(calls, 2);
@@ -133,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_table_has_the_columns_that_scripts_read),
         cmocka_unit_test(the_report_has_the_keys_of_the_original),
+        cmocka_unit_test(times_keep_their_column),
         cmocka_unit_test(groups_without_busbw_are_no_collectives),
         cmocka_unit_test(a_flow_is_a_line_of_hpcc),
     };

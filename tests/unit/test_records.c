@@ -65,19 +65,24 @@ static void on_series(void *data, const struct sink_series *series)
     ((struct got *)data)->n++;
 }
 
-static void on_step(void *data, const struct sink_step *step)
-{
-    ((struct got *)data)->step = *step;
-    ((struct got *)data)->n++;
-}
-
 static void on_progress(void *data, const struct backend_progress *progress)
 {
     ((struct got *)data)->progress = *progress;
     ((struct got *)data)->n++;
 }
 
-static const struct sink_ops ops = {on_flow, on_port, on_group, on_metric, on_series, on_step};
+static void on_step(void *data, const struct sink_step *step)
+{
+    ((struct got *)data)->step = *step;
+    ((struct got *)data)->n++;
+}
+
+static const struct sink_ops ops = {.flow = on_flow,
+                                    .port = on_port,
+                                    .group = on_group,
+                                    .metric = on_metric,
+                                    .series = on_series,
+                                    .step = on_step};
 
 static const int64_t planes[] = {100, 0, 3};
 static const struct sink_flow a_flow = {.flow = UINT64_C(1) << 40,
@@ -89,6 +94,7 @@ static const struct sink_flow a_flow = {.flow = UINT64_C(1) << 40,
                                         .end_receiver_ps = SINK_NEVER,
                                         .end_sender_ps = SINK_NEVER,
                                         .ideal_ps = 6,
+                                        .reach = 2,
                                         .packets = 7,
                                         .retransmitted_packets = 8,
                                         .spurious_retransmissions = 9,
@@ -112,8 +118,20 @@ static const struct sink_port a_port = {.port = 1,
                                         .pauses_sent = 9,
                                         .pauses_received = 10,
                                         .paused_ps = 11};
-static const struct sink_step a_step = {1, 2, 3, 19, {4, 5, 6, 7, 8}};
-static const struct sink_group a_group = {"allreduce", 1, 2, 3, 4, 5, SINK_NEVER, 6, 7, 8, 9, 10};
+static const struct sink_group a_group = {.name = "allreduce",
+                                          .bytes = 1,
+                                          .n_ranks = 2,
+                                          .factor_n = 3,
+                                          .factor_d = 4,
+                                          .start_ps = 5,
+                                          .end_ps = SINK_NEVER,
+                                          .n_ops = 6,
+                                          .n_ops_done = 7,
+                                          .n_calls = 8,
+                                          .element_bytes = 4,
+                                          .root = -1};
+static const struct sink_step a_step = {
+    .rank = 1, .step = 2, .start_ps = 3, .end_ps = 18, .time_ps = {1, 2, 3, 4, 5}};
 static const struct sink_metric a_metric = {"share", "ppm", 0.1};
 static const struct sink_series a_series = {1, "plane", 2, "sent", -3, "bytes"};
 static const struct backend_progress a_progress = {1, 2, 3, 4, 5};
@@ -212,8 +230,8 @@ static void test_round_trip(void **state)
     assert_int_equal(got.group.end_ps, SINK_NEVER);
     assert_int_equal(got.group.n_ops_done, 7);
     assert_int_equal(got.group.n_calls, 8);
-    assert_int_equal(got.group.element_bytes, 9);
-    assert_int_equal(got.group.root, 10);
+    assert_int_equal(got.group.element_bytes, 4);
+    assert_int_equal(got.group.root, -1);
     assert_memory_equal(&got.step, &a_step, sizeof a_step);
     assert_string_equal(got.metric_name, "share");
     assert_true(got.metric.value == 0.1);

@@ -121,8 +121,13 @@ static void throughput_is_busbw_or_payload_over_time(void **state)
     static const int64_t planes[] = {400, 600};
     struct backend_result result = {.end_ps = 1007};
     struct sink_flow flow = finished_flow(7, SINK_NEVER, planes);
-    struct sink_group group = {
-        .name = "a", .bytes = 1000, .factor_n = 3, .factor_d = 2, .start_ps = 0, .end_ps = 4000};
+    struct sink_group group = {.name = "a",
+                               .bytes = 1000,
+                               .n_calls = 1,
+                               .factor_n = 3,
+                               .factor_d = 2,
+                               .start_ps = 0,
+                               .end_ps = 4000};
     struct summary summary;
 
     (void)state;
@@ -200,6 +205,7 @@ static void groups_have_bandwidths(void **state)
     struct sink_group group = {.name = "allreduce",
                                .bytes = 1000,
                                .n_ranks = 4,
+                               .n_calls = 1,
                                .factor_n = 6,
                                .factor_d = 4,
                                .start_ps = 1000,

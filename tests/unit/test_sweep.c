@@ -142,7 +142,6 @@ static void wrong_plans_are_refused(void **state)
         {BASE "[grid]\nrun.seed = 1;2\n", NULL, "[sweep] seeds"},
         {BASE "[grid]\na.b = 1\n[change]\na.b = 2\n", NULL, "on two axes"},
         {BASE "[compare]\nvary = a.b\n", NULL, "weft compare plays it"},
-        {BASE "[variant:a,b]\nrun.end = 1s\n", NULL, "a name without comma"},
         {BASE "[sweep]\npoints_per_task = 0\n", NULL, "points_per_task = 0"},
     };
 
