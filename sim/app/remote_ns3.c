@@ -7,9 +7,8 @@
 
 G_DEFINE_QUARK(weft - remote, remote_error)
 
-#define PROGRAM       "weft-ns3"
-#define FOLDERS_ABOVE 3
-#define STREAM_BYTES  65536
+#define PROGRAM      "weft-ns3"
+#define STREAM_BYTES 65536
 
 /* --- the program ------------------------------------------------------------------------------ */
 
@@ -18,19 +17,12 @@ static char *find_program(GError **error)
     const char *named = g_getenv("WEFT_NS3");
     g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
     g_autofree char *folder = g_path_get_dirname(self ? self : ".");
+    g_autofree char *beside = g_build_filename(folder, PROGRAM, NULL);
 
     if (named && *named)
         return g_strdup(named);
-    for (int i = 0; i < FOLDERS_ABOVE; i++) {
-        g_autofree char *path = g_build_filename(folder, PROGRAM, NULL);
-        char *above;
-
-        if (g_file_test(path, G_FILE_TEST_IS_EXECUTABLE))
-            return g_steal_pointer(&path);
-        above = g_path_get_dirname(folder);
-        g_free(folder);
-        folder = above;
-    }
+    if (g_file_test(beside, G_FILE_TEST_IS_EXECUTABLE))
+        return g_steal_pointer(&beside);
     g_set_error(error, REMOTE_ERROR, 0,
                 "backend ns3: there is no program " PROGRAM
                 " beside weft: install libns3-dev and g++ and run make, or name it in WEFT_NS3");

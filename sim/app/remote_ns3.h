@@ -4,8 +4,7 @@
  * sends back what it tells its sink. So ns-3 and GSL meet in no program of ours, and a run on ns-3
  * writes its files by the same code as any other.
  *
- * weft-ns3 is what the environment's WEFT_NS3 names, or it lies beside this program or in a folder
- * above it (a test's).
+ * weft-ns3 is what the environment's WEFT_NS3 names, or it lies beside this program.
  */
 #ifndef WEFT_SIM_APP_REMOTE_NS3_H
 #define WEFT_SIM_APP_REMOTE_NS3_H

@@ -50,8 +50,8 @@ refused() { # text, settings...: by run and by crosscheck
     refuses "$text" "$WEFT" run "${scenario[@]}" "${settings[@]}" --engine ns3 --out no --quiet &&
         refuses "$text" "$WEFT" crosscheck "${scenario[@]}" "${settings[@]}"
 }
-lonely() { # a weft without weft-ns3 in reach
-    mkdir -p alone && cp "$WEFT" alone/weft && refuses 'there is no program weft-ns3' \
+lonely() { # a weft with weft-ns3 not beside it, but above
+    mkdir -p alone && cp "$WEFT" alone/weft && ln -sf "$BUILD/weft-ns3" weft-ns3 && refuses 'there is no program weft-ns3' \
         alone/weft run "${scenario[@]}" --engine ns3 --out no --quiet
 }
 stopped() { # SIGTERM to weft: it stops, weft-ns3 is gone, what was done is there
