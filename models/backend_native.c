@@ -239,6 +239,7 @@ static gboolean play(const struct backend_run *run, const struct sink *sink,
     host_init_all(&fabric.engine);
     player_init(&player, &fabric.engine, run, sink, &fabric.route);
     series_init(&series, run, &fabric, &player, sink);
+    player.keeps = series.objects >> SERIES_FLOW & 1;
     bool whole = run_events(&fabric, &player, &series);
 
     series_finish(&series);

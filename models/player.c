@@ -3,7 +3,8 @@
 #include "models/host.h"
 #include <string.h>
 
-#define WAITS_LISTED 1000
+#define WAITS_LISTED    1000
+#define LEAST_COMPACTED 1024
 
 enum stage { STAGE_READY, STAGE_ISSUE, STAGE_COMPLETE, STAGE_SENDER_DONE };
 
@@ -24,7 +25,6 @@ struct played { /* a message and what the player knows of it */
     struct player *player;
     struct schedule_op op;
     int64_t ideal_ps;
-    bool reported;
     int64_t planes[];
 };
 
@@ -84,13 +84,27 @@ static void later(struct player *player, uint64_t op, enum stage stage, int64_t 
     player->n_open_tasks++;
 }
 
-static bool mark_started(struct player *player, uint64_t op)
+static bool is_started(const struct player *player, uint64_t op)
 {
-    guint8 bit = (guint8)(1u << (op % 8));
-    bool was = player->started[op / 8] & bit;
+    return player->started[op / 8] >> (op % 8) & 1;
+}
 
-    player->started[op / 8] |= bit;
-    return !was;
+static void mark_started(struct player *player, uint64_t op)
+{
+    player->started[op / 8] |= (guint8)(1u << (op % 8));
+}
+
+G_STATIC_ASSERT(sizeof(gpointer) == sizeof(uint64_t));
+
+static gpointer count_key(uint64_t op)
+{
+    return (gpointer)(uintptr_t)op;
+}
+
+/* Edges into a waiting operation that have fired, where it needs several. */
+static guint count_of(const struct player *player, uint64_t op)
+{
+    return GPOINTER_TO_UINT(g_hash_table_lookup(player->counts, count_key(op)));
 }
 
 /* --- connections ---------------------------------------------------------------------------------
@@ -295,19 +309,44 @@ static void report_flow(struct player *player, struct played *played)
                              .group = played->op.group,
                              .reason = message->reason ? message->reason : ""};
 
-    played->reported = true;
     player->n_finished += status == SINK_FINISHED;
     player->n_failed += status == SINK_FAILED;
     call_flow(player->sink, &flow);
 }
 
+static bool is_finished(const struct message *message)
+{
+    return message->delivered && message->acknowledged && !message->failed;
+}
+
+/*
+ * Reports and frees, in the order of posting, messages that are finished and that no packet names:
+ * nothing can happen to them any more. So memory grows with what is open, and not with the run,
+ * but for what waits behind an older message.
+ */
+static void release_messages(struct player *player)
+{
+    GPtrArray *messages = player->messages;
+
+    while (!player->keeps && player->n_released < messages->len) {
+        struct played *played = g_ptr_array_index(messages, player->n_released);
+
+        if (!is_finished(&played->message) || played->message.n_out > 0)
+            break;
+        report_flow(player, played);
+        g_free(played);
+        player->n_released++;
+    }
+    if (player->n_released > messages->len / 2 && player->n_released >= LEAST_COMPACTED) {
+        g_ptr_array_remove_range(messages, 0, player->n_released);
+        player->n_released = 0;
+    }
+}
+
 static void close_message(struct played *played)
 {
-    struct message *message = &played->message;
-
-    if (!message->failed && !(message->delivered && message->acknowledged))
-        return;
-    played->player->n_open_messages--;
+    if (played->message.failed || is_finished(&played->message))
+        played->player->n_open_messages--;
 }
 
 static void delivered(struct message *message)
@@ -392,20 +431,20 @@ static void edge_fires(struct player *player, uint64_t index)
 {
     struct schedule_op op;
 
+    if (is_started(player, index)) /* the first of several edges, say, has fired before */
+        return;
     schedule_op(player->run->schedule, index, &op);
     if (op.n_needed > 1) {
-        gint64 key = (gint64)index;
-        guint *count = g_hash_table_lookup(player->counts, &key);
+        guint count = count_of(player, index) + 1;
 
-        if (!count) {
-            count = g_new0(guint, 1);
-            g_hash_table_insert(player->counts, g_memdup2(&key, sizeof key), count);
-        }
-        if (++*count != op.n_needed)
+        if (count < op.n_needed) {
+            g_hash_table_insert(player->counts, count_key(index), GUINT_TO_POINTER(count));
             return;
+        }
+        g_hash_table_remove(player->counts, count_key(index));
     }
-    if (mark_started(player, index))
-        push(player, index, STAGE_READY);
+    mark_started(player, index);
+    push(player, index, STAGE_READY);
 }
 
 static void fire_edges(struct player *player, uint64_t index, enum schedule_when which)
@@ -462,6 +501,7 @@ static void follow_up(struct event_queue *queue, struct event *event)
         take_step(player, g_array_index(player->work, struct step, player->work_done++));
     g_array_set_size(player->work, 0);
     player->work_done = 0;
+    release_messages(player);
     event_cancel(queue, &player->follow_up);
     if (player->n_open_messages + player->n_open_tasks == 0 &&
         player->starts_done == player->starts->len)
@@ -551,9 +591,9 @@ void player_init(struct player *player, struct engine *engine, const struct back
     player->work = g_array_new(FALSE, FALSE, sizeof(struct step));
     player->starts = g_array_new(FALSE, FALSE, sizeof(struct step));
     player->started = g_malloc0(run->schedule->n_ops / 8 + 1);
-    player->counts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    player->counts = g_hash_table_new(NULL, NULL);
     player->connections = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
-    player->messages = g_ptr_array_new_with_free_func(g_free);
+    player->messages = g_ptr_array_new();
     player->groups = g_new0(struct player_group, n_groups + 1);
     for (guint i = 0; i < n_groups; i++)
         player->groups[i].start_ps = player->groups[i].end_ps = SINK_NEVER;
@@ -573,7 +613,7 @@ static void add_wait(struct backend_result *result, char *line)
 
 static void report_messages(struct player *player, struct backend_result *result)
 {
-    for (guint i = 0; i < player->messages->len; i++) {
+    for (guint i = player->n_released; i < player->messages->len; i++) {
         struct played *played = g_ptr_array_index(player->messages, i);
         const struct message *message = &played->message;
 
@@ -606,12 +646,10 @@ static void report_unstarted(struct player *player, struct backend_result *resul
 
     for (uint64_t index = 0; index < schedule->n_ops; index++) {
         struct schedule_op op;
-        gint64 key = (gint64)index;
 
-        if (player->started[index / 8] >> (index % 8) & 1)
+        if (is_started(player, index))
             continue;
         schedule_op(schedule, index, &op);
-        const guint *count = g_hash_table_lookup(player->counts, &key);
         char *line =
             op.n_needed == 0
                 ? g_strdup_printf("operation %" G_GUINT64_FORMAT
@@ -619,8 +657,7 @@ static void report_unstarted(struct player *player, struct backend_result *resul
                                   index, op.rank, op.start_ps)
                 : g_strdup_printf("operation %" G_GUINT64_FORMAT
                                   ": rank %u never began (%u of %u dependencies met)",
-                                  index, op.rank, op.n_needed > 1 && count ? *count : 0,
-                                  op.n_needed);
+                                  index, op.rank, count_of(player, index), op.n_needed);
 
         add_wait(result, line);
         if (op.kind != SCHEDULE_MESSAGE)
@@ -734,6 +771,8 @@ void player_clear(struct player *player)
     g_free(player->started);
     g_hash_table_unref(player->counts);
     g_hash_table_unref(player->connections);
+    for (guint i = player->n_released; i < player->messages->len; i++)
+        g_free(g_ptr_array_index(player->messages, i));
     g_ptr_array_unref(player->messages);
     g_free(player->groups);
     g_clear_error(&player->error);

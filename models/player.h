@@ -26,6 +26,7 @@ struct player {
     const struct route *route; /* for ideal times and for which NIC pairs can talk */
     const struct node_ops *node;
     bool over;     /* nothing is left to do, or something went wrong; stops the engine */
+    bool keeps;    /* messages stay until the end: somebody looks at them (models/series.h) */
     GError *error; /* input that cannot be played, found on the way */
     /* private */
     struct event follow_up, starter;
@@ -34,11 +35,12 @@ struct player {
     GArray *starts; /* roots that start later: struct step by time */
     guint starts_done;
     guint8 *started;         /* bit per operation */
-    GHashTable *counts;      /* operation -> edges fired, where more than one is needed */
+    GHashTable *counts;      /* waiting operation -> edges fired, where more than one is needed */
     GHashTable *connections; /* by (src, dst, profile) */
     struct connection *first_connection;
     struct agreements agreements;
-    GPtrArray *messages;
+    GPtrArray *messages; /* in the order of posting */
+    guint n_released;    /* of them, at the front: reported and freed */
     struct player_group *groups;
     uint64_t n_open_messages, n_open_tasks;
     uint64_t n_done, n_flows, n_finished, n_failed;

@@ -50,12 +50,16 @@ struct transport_profile {
     void *config; /* ops->config_size bytes */
 };
 
-/* One message on its way; the backend owns it, transports count in it. */
+/*
+ * One message on its way; the backend owns it, transports count in it. When it is delivered and
+ * acknowledged and no packet names it any more, it is gone.
+ */
 struct message {
     struct connection *connection;
     uint64_t op; /* of the schedule */
     int64_t bytes;
     uint32_t stream;
+    uint32_t n_out; /* packets that name it and are queued or on their way */
     bool delivered, acknowledged, failed;
     int64_t start_ps, end_receiver_ps, end_sender_ps;
     /* counters, by the side that can know */
