@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_RING 8
+#define FIRST_RING 4
 
 G_STATIC_ASSERT(offsetof(struct fabric, engine) == 0);
 G_STATIC_ASSERT(offsetof(struct engine, events) == 0);
@@ -23,6 +23,36 @@ void port_ring_grow(struct port *port)
     g_free(port->ring);
     port->ring = ring;
     port->mask = room - 1;
+}
+
+struct port_rare *port_rare(struct port *port)
+{
+    if (!port->rare)
+        port->rare = g_new0(struct port_rare, 1);
+    return port->rare;
+}
+
+int64_t port_odd_transmission_ps(struct port *port, uint32_t bytes)
+{
+    int64_t ps = units_transmission_ps(bytes, port->rate_bps);
+
+    if (port->rare && port->rare->drift_ppt) { /* what is below a picosecond is kept */
+        __int128 extra = (__int128)ps * port->rare->drift_ppt + port->rare->drift_rest;
+
+        ps += (int64_t)(extra / UNITS_PPT);
+        port->rare->drift_rest = (int64_t)(extra % UNITS_PPT);
+    }
+    return ps;
+}
+
+void port_drop(struct fabric *fabric, struct port *port, const struct wire_slot *slot,
+               enum sink_drop cause)
+{
+    struct port_rare *rare = port_rare(port);
+
+    rare->n_dropped[cause]++;
+    rare->n_dropped_bytes += slot->bytes;
+    packet_give(&fabric->engine.pool, slot->packet);
 }
 
 /* --- the engine seam ----------------------------------------------------------------------- */
@@ -114,6 +144,26 @@ static const struct port_ops *choose_form(const struct backend_run *run, const u
                : &port_priority;
 }
 
+/* 0 where a byte takes no whole number of ps, or more than 32 bits hold. */
+static uint32_t whole_ps_per_byte(int64_t rate_bps)
+{
+    int64_t ps = 8 * UNITS_PPT / rate_bps;
+
+    return ps * rate_bps == 8 * UNITS_PPT && ps <= UINT32_MAX ? (uint32_t)ps : 0;
+}
+
+/* A NIC's clock is slow by a draw. */
+static void drift_init(struct port *port, int64_t most_ppt, uint64_t seed)
+{
+    struct random_stream draws = random_stream(seed, RANDOM_DRIFT, port->number);
+    int64_t drift_ppt = (int64_t)random_below(&draws, (uint64_t)most_ppt + 1);
+
+    if (drift_ppt == 0)
+        return;
+    port_rare(port)->drift_ppt = drift_ppt;
+    port->ps_per_byte = 0;
+}
+
 static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
 {
     const struct graph *graph = fabric->engine.graph;
@@ -127,20 +177,15 @@ static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
     port->peer_is_switch = peer->is_switch;
     port->from_host = !graph->nodes[graph_port_node(graph, number)].is_switch;
     port->rate_bps = link->rate_bps;
-    port->ps_per_byte =
-        INT64_C(8000000000000) % link->rate_bps == 0 ? INT64_C(8000000000000) / link->rate_bps : 0;
+    port->ps_per_byte = whole_ps_per_byte(link->rate_bps);
     port->delay_ps = link->delay_ps + (peer->is_switch ? peer->latency_ps : 0);
     port->limit_bytes = queue ? queue : fabric->model->queue.limit;
     port->markable_ecn =
         peer->is_switch || fabric->model->queue.mark_last_hop ? PACKET_ECT : PACKET_N_ECN;
     loss_init(port, &fabric->model->loss, graph, seed, fabric->drops);
     port->mark_draws = random_stream(seed, RANDOM_MARK, number);
-    if (port->from_host && fabric->model->host.clock_drift) {
-        struct random_stream draws = random_stream(seed, RANDOM_DRIFT, number);
-
-        port->drift_ppt =
-            (int64_t)random_below(&draws, (uint64_t)fabric->model->host.clock_drift + 1);
-    }
+    if (port->from_host && fabric->model->host.clock_drift)
+        drift_init(port, fabric->model->host.clock_drift, seed);
     fabric->form->init(fabric, port);
 }
 
@@ -204,7 +249,7 @@ gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GErro
     fabric->engine.seed = run->seed;
     route_init(&fabric->route, graph);
     derive(fabric, run);
-    fabric->ports = aligned_alloc(128, (fabric->n_ports + 1) * sizeof(struct port));
+    fabric->ports = aligned_alloc(64, (fabric->n_ports + 1) * sizeof(struct port));
     if (!fabric->ports)
         g_error("out of memory for %u ports", fabric->n_ports);
     memset(fabric->ports, 0, (fabric->n_ports + 1) * sizeof(struct port));
@@ -221,7 +266,9 @@ void fabric_clear(struct fabric *fabric)
 {
     for (uint32_t number = 0; fabric->ports && number < fabric->n_ports; number++) {
         fabric->form->clear(&fabric->ports[number]);
-        g_free(fabric->ports[number].loss);
+        if (fabric->ports[number].rare)
+            g_free(fabric->ports[number].rare->loss);
+        g_free(fabric->ports[number].rare);
     }
     g_clear_pointer(&fabric->drops, drop_list_free);
     g_clear_pointer(&fabric->ports, free);
@@ -247,6 +294,6 @@ struct fabric_look fabric_look(const struct fabric *fabric, uint32_t number, int
 
     fabric->form->look(port, now_ps, &look);
     for (int cause = 0; cause < SINK_N_DROPS; cause++)
-        look.n_dropped += port->n_dropped[cause];
+        look.n_dropped += port_n_dropped(port, (enum sink_drop)cause);
     return look;
 }

@@ -383,7 +383,8 @@ static void take_effect(struct event_queue *queue, struct event *event)
                        ((struct pause_header *)(void *)lanes->frames->header)->effect_ps);
     else
         lanes->last_frame = &lanes->frames;
-    if (port->loss_classes >> PACKET_PFC & 1 && port->lose(fabric, port, &slot) != SINK_N_DROPS) {
+    if (port->loss_classes >> PACKET_PFC & 1 &&
+        port->rare->lose(fabric, port, &slot) != SINK_N_DROPS) {
         port_drop(fabric, port, &slot, SINK_DROP_LOSS);
         return;
     }

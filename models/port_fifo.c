@@ -18,7 +18,7 @@ G_STATIC_ASSERT(offsetof(struct port, arrival) == 0);
 static inline int64_t start_of(const struct port *port, const struct wire_slot *slot)
 {
     return slot->arrive_ps - port->delay_ps -
-           (port->ps_per_byte ? port->ps_per_byte * (int64_t)slot->bytes
+           (port->ps_per_byte ? (int64_t)port->ps_per_byte * slot->bytes
                               : units_transmission_ps(slot->bytes, port->rate_bps));
 }
 
@@ -102,7 +102,7 @@ static void arrive(struct event_queue *queue, struct event *event)
     if (port->head != port->tail)
         port_schedule_head(queue, port);
     if (port->loss_classes >> slot.class & 1) {
-        enum sink_drop cause = port->lose(fabric, port, &slot);
+        enum sink_drop cause = port->rare->lose(fabric, port, &slot);
 
         if (cause != SINK_N_DROPS) {
             port_drop(fabric, port, &slot, cause);

@@ -259,7 +259,7 @@ static void arrive(struct event_queue *queue, struct event *event)
     if (port->head != port->tail)
         port_schedule_head(queue, port);
     if (port->loss_classes >> slot.class & 1) {
-        enum sink_drop cause = port->lose(fabric, port, &slot);
+        enum sink_drop cause = port->rare->lose(fabric, port, &slot);
 
         if (cause != SINK_N_DROPS) {
             port_drop(fabric, port, &slot, cause);

@@ -16,18 +16,13 @@ static inline struct fabric *fabric_of(struct event_queue *queue)
 
 void port_ring_grow(struct port *port);
 
+/* The same where the rate gives no whole number of ps a byte, or the clock drifts. */
+int64_t port_odd_transmission_ps(struct port *port, uint32_t bytes);
+
 static inline int64_t port_transmission_ps(struct port *port, uint32_t bytes)
 {
-    int64_t ps = port->ps_per_byte ? port->ps_per_byte * (int64_t)bytes
-                                   : units_transmission_ps(bytes, port->rate_bps);
-
-    if (port->drift_ppt) { /* a slow clock takes longer; what is below a picosecond is kept */
-        __int128 extra = (__int128)ps * port->drift_ppt + port->drift_rest;
-
-        ps += (int64_t)(extra / UNITS_PPT);
-        port->drift_rest = (int64_t)(extra % UNITS_PPT);
-    }
-    return ps;
+    return port->ps_per_byte ? (int64_t)port->ps_per_byte * bytes
+                             : port_odd_transmission_ps(port, bytes);
 }
 
 static inline void port_schedule_head(struct event_queue *queue, struct port *port)
@@ -62,13 +57,9 @@ static inline void port_put(struct fabric *fabric, struct port *port,
         port_schedule_head(&fabric->engine.events, port);
 }
 
-static inline void port_drop(struct fabric *fabric, struct port *port, const struct wire_slot *slot,
-                             enum sink_drop cause)
-{
-    port->n_dropped[cause]++;
-    port->n_dropped_bytes += slot->bytes;
-    packet_give(&fabric->engine.pool, slot->packet);
-}
+/* Takes the packet. */
+void port_drop(struct fabric *fabric, struct port *port, const struct wire_slot *slot,
+               enum sink_drop cause);
 
 /* The port by which a switch sends on what came in by `in`; NULL: it has no way there. */
 static inline struct port *port_route(struct fabric *fabric, const struct port *in,
