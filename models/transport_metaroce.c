@@ -32,6 +32,8 @@
 #define N_PORTS    16384u
 #define NO_CSN     UINT32_MAX
 #define MAX_PATHS  4096
+#define FIRST_SENT 8
+#define FIRST_CSNS 64
 
 enum { SPRAY_WINDOW, SPRAY_ROTATE, SPRAY_SINGLE };
 enum { PRESET_TAIL, PRESET_CUT };
@@ -276,7 +278,7 @@ static void arm(struct metaroce *meta, struct path *path)
 
 static void grow_sent(struct path *path)
 {
-    uint32_t room = path->sent ? 2 * (path->sent_mask + 1) : 16;
+    uint32_t room = path->sent ? 2 * (path->sent_mask + 1) : FIRST_SENT;
     struct sent *sent = g_new0(struct sent, room);
 
     for (uint32_t number = path->floor; number != path->next; number++)
@@ -353,7 +355,7 @@ static struct packet *make_data(struct metaroce *meta, struct path *path, uint32
 
 static void grow_csns(struct metaroce *meta)
 {
-    uint32_t room = meta->csns ? 2 * (meta->csns_mask + 1) : 64;
+    uint32_t room = meta->csns ? 2 * (meta->csns_mask + 1) : FIRST_CSNS;
     struct csn *csns = g_new0(struct csn, room);
 
     for (uint32_t csn = meta->una; csn != meta->next; csn++)
@@ -675,6 +677,24 @@ static void wake(struct metaroce *meta, struct path *path)
     }
 }
 
+/* All that was posted is acknowledged: rings that have grown are given back. */
+static void rest(struct metaroce *meta)
+{
+    if (meta->csns_mask < FIRST_CSNS)
+        return;
+    for (uint32_t p = 0; p < meta->n_paths; p++)
+        if (meta->paths[p].floor != meta->paths[p].next)
+            return; /* a number that was not heard of, or a probe */
+    for (uint32_t p = 0; p < meta->n_paths; p++) {
+        if (meta->paths[p].sent_mask < FIRST_SENT)
+            continue;
+        g_clear_pointer(&meta->paths[p].sent, g_free);
+        meta->paths[p].sent_mask = 0;
+    }
+    g_clear_pointer(&meta->csns, g_free);
+    meta->csns_mask = 0;
+}
+
 static void hear(struct metaroce *meta, const struct ack_header *ack)
 {
     const struct metaroce_config *config = config_of(meta);
@@ -695,6 +715,8 @@ static void hear(struct metaroce *meta, const struct ack_header *ack)
         settle_gaps(meta, path, ack);
     take_window(path);
     settle_floor(path);
+    if (meta->una == meta->next && !meta->first)
+        rest(meta);
     if (path->in_flight > 0)
         arm(meta, path);
     if (config->rehash && path->n_since_rehash >= 64 && is_bad(meta, path))
