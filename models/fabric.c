@@ -32,6 +32,13 @@ struct port_rare *port_rare(struct port *port)
     return port->rare;
 }
 
+void port_rare_free(struct port *port)
+{
+    if (port->rare)
+        g_free(port->rare->loss);
+    g_clear_pointer(&port->rare, g_free);
+}
+
 int64_t port_odd_transmission_ps(struct port *port, uint32_t bytes)
 {
     int64_t ps = units_transmission_ps(bytes, port->rate_bps);
@@ -266,9 +273,7 @@ void fabric_clear(struct fabric *fabric)
 {
     for (uint32_t number = 0; fabric->ports && number < fabric->n_ports; number++) {
         fabric->form->clear(&fabric->ports[number]);
-        if (fabric->ports[number].rare)
-            g_free(fabric->ports[number].rare->loss);
-        g_free(fabric->ports[number].rare);
+        port_rare_free(&fabric->ports[number]);
     }
     g_clear_pointer(&fabric->drops, drop_list_free);
     g_clear_pointer(&fabric->ports, free);

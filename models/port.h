@@ -67,8 +67,9 @@ struct port {
 
 G_STATIC_ASSERT(sizeof(struct port) == 192);
 
-/* The port's rare part, made if it has none. */
+/* The port's rare part, made if it has none; and its end. */
 struct port_rare *port_rare(struct port *port);
+void port_rare_free(struct port *port);
 
 static inline int64_t port_n_dropped(const struct port *port, enum sink_drop cause)
 {
