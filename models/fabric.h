@@ -22,6 +22,8 @@ struct switch_state {
 
 struct route_ops;
 
+#define FABRIC_N_MET 2
+
 struct fabric {
     struct engine engine; /* first */
     const struct backend_run *run;
@@ -35,6 +37,8 @@ struct fabric {
     struct queue_rule queue_rule;
     const struct route_ops *choice;
     uint64_t n_hops;
+    const struct port *met[FABRIC_N_MET]; /* of the form `fifo`: ports lately looked ahead at */
+    uint32_t n_met;
     /* of the form `priority` */
     const struct buffer_ops *buffer;
     struct buffer_rule buffer_rule;
@@ -73,6 +77,7 @@ bool fabric_list_has(const char *list, uint32_t number, bool *valid);
 struct route_ops {
     const char *name, *summary, *source;
     uint32_t (*choose)(struct switch_state *state, uint32_t entropy, uint32_t n);
+    bool repeatable; /* asked again, it answers the same */
 };
 extern const struct route_ops route_ecmp, route_spray;
 extern const struct route_ops *const route_list[]; /* in the order of the choice route.kind */
