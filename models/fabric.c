@@ -136,10 +136,13 @@ static gboolean check_config(const struct model_config *model, GError **error)
 }
 
 /* The lazy form where it can do what is asked for. */
-static const struct port_ops *choose_form(const struct backend_run *run, const uint8_t *priority_of)
+const struct port_ops *fabric_form(const struct backend_run *run)
 {
     const struct model_config *model = run->model;
+    uint8_t priority_of[PACKET_N_CLASSES] = {0};
     bool slow_host = false;
+
+    parse_priorities(model->queue.priorities, priority_of);
     bool one_queue = priority_of[PACKET_DATA] == priority_of[PACKET_ACK] &&
                      priority_of[PACKET_DATA] == priority_of[PACKET_CONTROL];
 
@@ -213,7 +216,7 @@ static void derive(struct fabric *fabric, const struct backend_run *run)
     fabric->queue->derive(&model->queue, &fabric->queue_rule);
     fabric->choice = route_list[model->route.kind];
     parse_priorities(model->queue.priorities, fabric->priority_of);
-    fabric->form = choose_form(run, fabric->priority_of);
+    fabric->form = fabric_form(run);
     fabric->buffer = buffer_choose(&model->buffer, &fabric->buffer_rule);
     pfc_derive(&model->pfc, &fabric->pfc);
     fabric->mark_at_dequeue = model->queue.mark_at == 1;

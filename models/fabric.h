@@ -55,6 +55,9 @@ struct fabric {
 gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GError **error);
 void fabric_clear(struct fabric *fabric);
 
+/* The form that the ports of a run have. */
+const struct port_ops *fabric_form(const struct backend_run *run);
+
 /* Packets at ports and on wires now, by walking them. */
 void fabric_count_in_flight(const struct fabric *fabric, int64_t *n_packets, int64_t *n_bytes);
 

@@ -756,6 +756,11 @@ void player_report(struct player *player, struct backend_result *result)
     result->delivered_bytes = player->delivered_bytes;
 }
 
+size_t player_message_bytes(uint32_t n_planes)
+{
+    return sizeof(struct played) + n_planes * sizeof(int64_t) + sizeof(gpointer);
+}
+
 void player_clear(struct player *player)
 {
     struct connection *next;

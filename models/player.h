@@ -56,4 +56,7 @@ void player_report(struct player *player, struct backend_result *result);
 
 void player_clear(struct player *player);
 
+/* What a message takes until it is released. */
+size_t player_message_bytes(uint32_t n_planes);
+
 #endif

@@ -78,6 +78,7 @@ static inline int64_t port_n_dropped(const struct port *port, enum sink_drop cau
 
 struct port_ops {
     const char *name, *summary;
+    size_t bytes; /* that a port has beside its struct */
     /* Sets the port's events; the rest of the port is set. */
     void (*init)(struct fabric *fabric, struct port *port);
     void (*clear)(struct port *port);

@@ -366,6 +366,7 @@ static void report(const struct fabric *fabric, const struct port *port, struct 
 const struct port_ops port_priority = {
     .name = "priority",
     .summary = "A queue for each priority; shared buffer, pauses, marks at dequeue.",
+    .bytes = sizeof(struct port_lanes),
     .init = init,
     .clear = clear,
     .send = priority_send,

@@ -101,6 +101,21 @@ struct transport_sample {
     int64_t in_flight_bytes; /* payload sent, neither acknowledged nor known lost */
 };
 
+/* What a connection needs; for estimates. */
+struct transport_need {
+    /* given */
+    int64_t n_ports;  /* NIC ports of its source */
+    int64_t n_out;    /* data packets in flight at most, over time */
+    int64_t n_posted; /* data packets in all */
+    /* told; begins as what suits a transport that does not tell */
+    double bytes;           /* of memory, packets left out */
+    double n_replies;       /* acknowledgements and the like for each data packet */
+    double work;            /* CPU time of a packet-hop, that of RoCEv2's go-back-N being 1 */
+    int64_t window_packets; /* that it may soon have in flight; 0: no limit */
+    int64_t n_nics;         /* that it sends by at once */
+    double share;           /* bandwidth-delay products that senders to one host share; 0: any */
+};
+
 struct transport_ops {
     const char *name;    /* as in transport.name */
     const char *summary; /* one sentence */
@@ -133,7 +148,21 @@ struct transport_ops {
     void (*sample)(const struct connection *connection, struct transport_sample *sample);
     /* Wire bytes of the largest packet; NULL: payload and header. */
     int64_t (*frame_bytes)(const void *config);
+    /* Tells what a connection needs; may be NULL. */
+    void (*need)(const void *config, struct transport_need *need);
 };
+
+/* What a connection of a profile needs, whether or not its transport tells. */
+struct transport_need transport_need(const struct transport_profile *profile, int64_t n_ports,
+                                     int64_t n_out, int64_t n_posted);
+
+/* Elements of a ring that has grown by doubling from `first` until it holds n. */
+static inline int64_t transport_ring(int64_t first, int64_t n)
+{
+    while (first < n)
+        first *= 2;
+    return first;
+}
 
 /* Wire bytes of the largest packet that a profile sends. */
 int64_t transport_frame_bytes(const struct transport_profile *profile);

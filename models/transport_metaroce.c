@@ -1275,6 +1275,31 @@ static int64_t frame_bytes(const void *configuration)
            (config->verb ? config->match_bytes : 0);
 }
 
+/*
+ * Windows begin at window_initial, and the receiver's share soon caps what they grow to. A path
+ * seldom gets ack_every packets within ack_delay: 0.7 to 1 replies a packet were measured. Rings
+ * span more than is in flight, since some paths are late.
+ */
+static void tell_need(const void *values, struct transport_need *need)
+{
+    const struct metaroce_config *config = values;
+    int64_t n_paths = config->spray == SPRAY_SINGLE ? 1 : config->paths;
+    int64_t n_each = MIN(4 * (need->n_out / n_paths + 1), SACK_BITS);
+    int64_t n_csns = MIN(5 * need->n_out / 2, need->n_posted);
+
+    need->bytes = (double)(sizeof(struct metaroce) + sizeof(struct stream) + SACK_BITS / 8) +
+                  (double)need->n_ports * (sizeof(struct sender) + sizeof(struct plane)) +
+                  (double)n_paths * sizeof(struct path) +
+                  (double)(MIN(n_paths, need->n_posted) * transport_ring(FIRST_SENT, n_each)) *
+                      sizeof(struct sent) +
+                  (double)transport_ring(FIRST_CSNS, n_csns) * sizeof(struct csn);
+    need->n_replies = n_paths > 1 ? 0.9 : 1.0 / (double)config->ack_every;
+    need->work = 1.3;
+    need->window_packets = n_paths * config->window_initial;
+    need->n_nics = MIN(n_paths, need->n_ports);
+    need->share = config->share ? (double)config->share_headroom / (double)UNITS_PPT : 0;
+}
+
 const struct transport_ops transport_metaroce = {
     .name = "metaroce",
     .summary = "MetaRoCE: many paths, gap is loss, window per path, receiver's share, probing.",
@@ -1293,4 +1318,5 @@ const struct transport_ops transport_metaroce = {
     .receiver_params = receiver_params,
     .sample = sample,
     .frame_bytes = frame_bytes,
+    .need = tell_need,
 };

@@ -968,6 +968,23 @@ static void agree(const void *receiver, void *agreed)
     config->cc.cnp_interval = rule.notify_interval_ps;
 }
 
+static void tell_need(const void *values, struct transport_need *need)
+{
+    const struct rocev2_config *config = values;
+    int64_t n_each = need->n_out / config->queue_pairs + 1; /* in flight, of a queue pair */
+    size_t qp_bytes = sizeof(struct qp) + sizeof(struct sender) + sizeof(struct segment);
+
+    if (config->recovery == SELECTIVE_REPEAT)
+        qp_bytes += sizeof(struct repeat) +
+                    (size_t)transport_ring(FIRST_SLOTS, n_each) * sizeof(struct slot) +
+                    (size_t)transport_ring(16, n_each) * sizeof(uint64_t);
+    need->bytes = (double)(sizeof(struct rocev2) + sizeof(struct cc_rule)) +
+                  (double)config->queue_pairs * (double)qp_bytes;
+    need->n_replies = 1.0 / (double)config->ack_every;
+    need->window_packets = config->window / config->common.payload;
+    need->n_nics = MIN(config->queue_pairs, need->n_ports);
+}
+
 const struct transport_ops transport_rocev2 = {
     .name = "rocev2",
     .summary = "RoCEv2 reliable connections: go-back-N or selective repeat, window, DCQCN.",
@@ -986,4 +1003,5 @@ const struct transport_ops transport_rocev2 = {
     .receiver_params = receiver_params,
     .agree = agree,
     .sample = sample,
+    .need = tell_need,
 };

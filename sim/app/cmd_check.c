@@ -152,11 +152,23 @@ static void print_count(const char *before, double count, const char *after)
 
 static void print_need(const struct survey *survey)
 {
-    print_quantity("estimate    ", UNITS_BYTES, survey->memory_bytes);
+    const struct need *need = &survey->need;
+
+    print_quantity("estimate    ", UNITS_BYTES, need->bytes);
     print_count(" of memory, ", survey->n_packets, " packets, ");
     print_count("", survey->n_packet_hops, " packet-hops with acknowledgements, ");
-    print_quantity("", UNITS_TIME, survey->time_s * 1e12);
+    print_quantity("", UNITS_TIME, need->cpu_s * 1e12);
     printf(" of CPU without loss\n");
+    print_quantity("memory      program ", UNITS_BYTES, need->program);
+    print_quantity(", graph and schedule ", UNITS_BYTES, need->graph + need->schedule);
+    print_quantity(", hosts ", UNITS_BYTES, need->hosts);
+    print_quantity(", ports ", UNITS_BYTES, need->ports);
+    print_quantity(", routes ", UNITS_BYTES, need->routes);
+    print_quantity(", connections ", UNITS_BYTES, need->connections);
+    print_quantity(", messages ", UNITS_BYTES, need->messages);
+    print_quantity(", packets ", UNITS_BYTES, need->packets);
+    print_quantity(", results ", UNITS_BYTES, need->results);
+    printf("\n");
 }
 
 static void print_check(const struct experiment *experiment)

@@ -2,6 +2,7 @@
 /* weft run: plays one scenario and leaves its files. */
 #include "sim/app/command.h"
 #include "sim/app/experiment.h"
+#include "sim/app/memory.h"
 #include "sim/app/output.h"
 #include "sim/app/progress.h"
 #include "sim/core/units.h"
@@ -223,7 +224,7 @@ static int run_scenario(struct run *run, struct scenario *scenario)
     int code;
 
     run->experiment = &experiment;
-    if (experiment_init(&experiment, scenario, &error))
+    if (experiment_init(&experiment, scenario, &error) && memory_check(&experiment, &error))
         run->output = output_new(run->folder, &experiment, &error);
     code = run->output ? play(run) : command_fail("run", error);
     output_free(run->output);

@@ -58,8 +58,7 @@ static gboolean take_series(struct experiment *experiment, GError **error)
     return FALSE;
 }
 
-/* What a backend is asked to play. */
-static struct backend_run run_of(const struct experiment *experiment)
+struct backend_run experiment_run(const struct experiment *experiment)
 {
     const struct scenario *scenario = experiment->scenario;
 
@@ -77,7 +76,7 @@ static struct backend_run run_of(const struct experiment *experiment)
 /* A lossless class must have the memory that this takes. */
 static gboolean check_headroom(struct experiment *experiment, GError **error)
 {
-    struct backend_run run = run_of(experiment);
+    struct backend_run run = experiment_run(experiment);
 
     return pfc_headroom_check(&run, experiment->build.notes, error);
 }
@@ -116,7 +115,7 @@ gboolean experiment_play(const struct experiment *experiment, const struct sink 
                          struct backend_result *result, GError **error)
 {
     const struct scenario *scenario = experiment->scenario;
-    struct backend_run run = run_of(experiment);
+    struct backend_run run = experiment_run(experiment);
 
     run.progress = progress;
     run.progress_data = progress_data;

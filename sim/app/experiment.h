@@ -30,6 +30,9 @@ struct experiment {
  */
 gboolean experiment_init(struct experiment *experiment, struct scenario *scenario, GError **error);
 
+/* What a backend is asked to play. */
+struct backend_run experiment_run(const struct experiment *experiment);
+
 typedef bool experiment_progress(void *data, const struct backend_progress *progress);
 
 /*

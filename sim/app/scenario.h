@@ -29,7 +29,9 @@ struct run_config {
     int64_t flows, ports; /* whether flows.csv and ports.csv are written */
     int64_t series_step;  /* of series.csv; 0: none */
     char *series;         /* of which objects */
+    int64_t memory;       /* choice: enum run_memory */
 };
+enum run_memory { RUN_MEMORY_REFUSE, RUN_MEMORY_IGNORE };
 extern const struct param scenario_run_params[];
 extern const struct backend_ops *const scenario_backends[]; /* in the order of run.backend */
 

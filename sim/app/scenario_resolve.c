@@ -32,6 +32,9 @@ const struct param scenario_run_params[] = {
           "our choice: the file is large"),
     PARAM(TEXT, struct run_config, series, "flow,port,plane,host", NULL, NULL, NULL,
           "Objects of series.csv: some of flow, port, plane, host, by commas.", "our choice: all"),
+    PARAM(CHOICE, struct run_config, memory, "refuse", NULL, NULL, "refuse|ignore",
+          "What to do with a run that would need more memory than there is, as estimated.",
+          "our choice: better before the run than in it"),
     PARAM_END,
 };
 
