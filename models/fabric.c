@@ -2,6 +2,7 @@
 #include "models/fabric.h"
 #include "models/port_priority.h"
 #include "models/port_wire.h"
+#include "sim/core/pages.h"
 #include "sim/core/units.h"
 #include <stdlib.h>
 #include <string.h>
@@ -259,7 +260,7 @@ gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GErro
     fabric->engine.seed = run->seed;
     route_init(&fabric->route, graph);
     derive(fabric, run);
-    fabric->ports = aligned_alloc(64, (fabric->n_ports + 1) * sizeof(struct port));
+    fabric->ports = pages_new((fabric->n_ports + 1) * sizeof(struct port));
     if (!fabric->ports)
         g_error("out of memory for %u ports", fabric->n_ports);
     memset(fabric->ports, 0, (fabric->n_ports + 1) * sizeof(struct port));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/core/event.h"
+#include "sim/core/pages.h"
 #include <glib.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +106,7 @@ static uint32_t chunk_take(struct event_queue *queue)
 
     if (taken == 0) {
         uint32_t old = queue->n_chunks, n = old ? 2 * old : 64;
-        struct event_chunk *chunks = aligned_alloc(128, n * sizeof *chunks);
+        struct event_chunk *chunks = pages_new(n * sizeof *chunks);
 
         if (!chunks)
             g_error("out of memory for events (%u pending)", queue->n_pending);
