@@ -168,8 +168,8 @@ static bool run_until(struct fabric *fabric, struct player *player, const struct
 
     while (!player->over && (n = event_queue_run_some(events, until_ps, &player->over,
                                                       EVENTS_BETWEEN_PROGRESS)) > 0) {
-        struct backend_progress progress = {events->now_ps, run->end_ps, events->n_fired,
-                                            player->n_done, run->schedule->n_ops};
+        struct backend_progress progress = {events->now_ps, run->end_ps,          events->n_fired,
+                                            player->n_done, run->schedule->n_ops, fabric->n_hops};
 
         if (run->progress && !run->progress(run->progress_data, &progress))
             return false;

@@ -20,6 +20,7 @@ struct run {
     struct output *output;
     struct backend_result result;
     struct output_facts facts;
+    double expected_hops;
 };
 
 static double cpu_s(void)
@@ -201,7 +202,7 @@ static int play(struct run *run)
     double cpu_before = cpu_s();
     gboolean played;
 
-    progress_begin(&progress, run->line->quiet);
+    progress_begin(&progress, run->line->quiet, run->expected_hops);
     played = experiment_play(run->experiment, output_sink(run->output), progress_report, &progress,
                              &run->result, &error);
     progress_end(&progress);
@@ -220,11 +221,15 @@ static char *default_folder(const struct scenario *scenario)
 static int run_scenario(struct run *run, struct scenario *scenario)
 {
     struct experiment experiment;
+    struct survey survey = {0};
     GError *error = NULL;
     int code;
 
     run->experiment = &experiment;
-    if (experiment_init(&experiment, scenario, &error) && memory_check(&experiment, &error))
+    if (experiment_init(&experiment, scenario, &error))
+        survey_make(&survey, &experiment);
+    run->expected_hops = survey.n_packet_hops;
+    if (!error && memory_check(&experiment, &survey, &error))
         run->output = output_new(run->folder, &experiment, &error);
     code = run->output ? play(run) : command_fail("run", error);
     output_free(run->output);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/memory.h"
-#include "sim/app/survey.h"
 #include "sim/core/units.h"
 #include <math.h>
 #include <string.h>
@@ -70,17 +69,14 @@ double memory_available_bytes(void)
     return MIN(system, MIN(group_limit_bytes(), address_limit_bytes()));
 }
 
-gboolean memory_check(const struct experiment *experiment, GError **error)
+gboolean memory_check(const struct experiment *experiment, const struct survey *survey,
+                      GError **error)
 {
     double available = memory_available_bytes();
-    struct survey survey;
 
-    if (experiment->scenario->run.memory == RUN_MEMORY_IGNORE)
+    if (experiment->scenario->run.memory == RUN_MEMORY_IGNORE || survey->need.bytes <= available)
         return TRUE;
-    survey_make(&survey, experiment);
-    if (survey.need.bytes <= available)
-        return TRUE;
-    g_autofree char *need_text = units_display(UNITS_BYTES, survey.need.bytes);
+    g_autofree char *need_text = units_display(UNITS_BYTES, survey->need.bytes);
     g_autofree char *available_text = units_display(UNITS_BYTES, available);
 
     g_set_error(error, EXPERIMENT_ERROR, 1,

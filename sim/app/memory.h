@@ -6,12 +6,13 @@
 #ifndef WEFT_SIM_APP_MEMORY_H
 #define WEFT_SIM_APP_MEMORY_H
 
-#include "sim/app/experiment.h"
+#include "sim/app/survey.h"
 
 /* Bytes that may be in use by this process, those it has already among them. */
 double memory_available_bytes(void);
 
 /* FALSE with the numbers if the run would not fit, and [run] memory = refuse. */
-gboolean memory_check(const struct experiment *experiment, GError **error);
+gboolean memory_check(const struct experiment *experiment, const struct survey *survey,
+                      GError **error);
 
 #endif
