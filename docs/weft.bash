@@ -20,7 +20,7 @@ _weft_keys() { # group
 _weft_set() { # the beginning of group.key=value
     local group=${1%%.*}
     if [[ $1 != *.* ]]; then
-        printf '%s.\n' scenario run topology workload transport queue route loss host
+        printf '%s.\n' scenario run topology workload transport queue route loss host sweep grid change
     elif [[ $1 != *=* ]]; then
         case $group in
         topology) for kind in $(_weft_names topologies); do _weft_keys "$kind"; done |
@@ -60,7 +60,14 @@ _weft() {
     --set=*) typed=${typed#--set=} prev=--set cur=${cur#--set=} ;;
     --topology=*) typed= prev=--topology cur=${cur#--topology=} ;;
     --workload=*) typed= prev=--workload cur=${cur#--workload=} ;;
+    --figure=*) typed= prev=--figure cur=${cur#--figure=} ;;
+    --format=*) typed= prev=--format cur=${cur#--format=} ;;
     esac
+    # names of engines have a colon, at which bash splits as well
+    if [[ ${COMP_LINE:0:COMP_POINT} =~ --engine[=[:space:]]+[^[:space:]]*$ ]]; then
+        cur=${cur#--engine=} prev=--engine typed=
+        [[ $cur == *:* ]] && typed=${cur%"${cur##*:}"}
+    fi
     case $prev in
     -s | --set)
         mapfile -t COMPREPLY < <(compgen -W "$(_weft_set "$cur")" -- "$cur")
@@ -69,7 +76,13 @@ _weft() {
         return 0
         ;;
     --topology) mapfile -t COMPREPLY < <(compgen -W "$(_weft_names topologies scenarios)" -f -- "$cur") ;;
+    --engine)
+        mapfile -t COMPREPLY < <(compgen -W "ns3 $(_weft_names backends)" -- "$cur")
+        COMPREPLY=("${COMPREPLY[@]#"$typed"}")
+        ;;
     --workload) mapfile -t COMPREPLY < <(compgen -W "$(_weft_names workloads scenarios)" -f -- "$cur") ;;
+    --figure) mapfile -t COMPREPLY < <(compgen -W "$("${words[0]}" plot --list | cut -d" " -f1)" -- "$cur") ;;
+    --format) mapfile -t COMPREPLY < <(compgen -W "png svg png,svg" -- "$cur") ;;
     -o | --out) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
     *)
         if [[ $cur == -* ]]; then
@@ -78,16 +91,17 @@ _weft() {
             return 0
         fi
         case $command in
-        run | check | compare)
+        run | check | graph | compare | sweep | crosscheck | import)
             mapfile -t COMPREPLY < <(compgen -W "$(_weft_names scenarios)" -f -- "$cur")
             ;;
+        diff | explain | trace | plot | report | gather) mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
         list)
             mapfile -t COMPREPLY < <(compgen -W "$("${words[0]}" list |
                 sed -n 's/^\([a-z]*\) (.*/\1/p')" -- "$cur")
             ;;
         params)
             mapfile -t COMPREPLY < <(compgen -W "$(_weft_names topologies workloads transports) \
-                scenario run queue route loss host hosts" -- "$cur")
+                scenario run queue route loss faults host hosts fault sweep" -- "$cur")
             ;;
         esac
         ;;

@@ -8,6 +8,7 @@
 #define WEFT_MODELS_BACKEND_H
 
 #include "models/transport.h"
+#include "sim/core/fault.h"
 #include "sim/core/graph.h"
 #include "sim/core/schedule.h"
 #include "sim/core/sink.h"
@@ -17,6 +18,7 @@ struct queue_config {
     int64_t kind;  /* choice: models/queue_list.c */
     int64_t limit; /* bytes waiting, without the packet in service */
     int64_t kmin, kmax, pmax;
+    char *ecn_map;         /* the three by rate of a port; "": none */
     char *priorities;      /* of data, acknowledgements and control, such as 0,7,7 */
     int64_t mark_at;       /* 0 enqueue, 1 dequeue */
     int64_t mark_last_hop; /* whether switches mark on links to hosts */
@@ -60,6 +62,14 @@ struct loss_config {
     char *drop_file;                                 /* CSV of packets to lose; "": none */
 };
 
+/* [faults]: how switches take links that fail. */
+struct faults_config {
+    char *file;               /* CSV of faults; "": none */
+    int64_t convergence_time; /* from a change to new routes; PARAM_AUTO: never */
+    int64_t rehash;           /* 0 modulo, 1 resilient */
+    int64_t window;           /* of the sliding average by which recovery is measured */
+};
+
 /* [host]: NIC and node. */
 struct host_config {
     int64_t clock_drift; /* ratio; each NIC's clock is slow by a uniform draw from 0 to this */
@@ -67,6 +77,37 @@ struct host_config {
     int64_t issue_time, notify_time, reduce_rate;
     int64_t receive_rate;   /* at which each NIC port takes in what arrives; 0: at once */
     int64_t receive_buffer; /* bytes that may wait there */
+    int64_t price;          /* of a host's hour, in 10^-12 of any currency */
+};
+
+/* [mtia300]: an accelerator with message engines and NICs in its package. */
+struct mtia300_config {
+    int64_t start;                              /* choice: how a transfer is begun */
+    int64_t engines;                            /* message engines */
+    int64_t element_time;                       /* an engine's controller, for each element */
+    int64_t reduce_rate_alone, reduce_rate_all; /* bit/s of results of one engine */
+    int64_t nic_time;                           /* a NIC's pipeline, each way */
+    int64_t nic_work_requests;                  /* outstanding at a NIC */
+    int64_t fetch_time;                         /* a NIC's read of a work request from memory */
+    int64_t hbm_rate;                           /* bit/s, reads and writes together */
+    int64_t hbm_share;                          /* of collectives' traffic that reaches the HBM */
+    int64_t gemm_fp8, gemm_fp16, gemm_tf32, gemm_fp32;                     /* Gflop/s */
+    int64_t copy_time, cached_time, event_time, dispatch_time, start_time; /* control path */
+    int64_t host_post_time;
+    int64_t pe_post_time, pe_poll_time, pes;
+};
+
+/* [gpu]: an accelerator whose collectives run on its compute units. */
+struct gpu_config {
+    int64_t sms, collective_sms; /* streaming multiprocessors; those that a collective takes */
+    int64_t tile_m, tile_n;
+    int64_t gemm_fp8, gemm_fp16, gemm_tf32, gemm_fp32; /* Gflop/s of all SMs */
+    int64_t hbm_rate, copy_rate;                       /* bit/s; copy: of one SM */
+    int64_t staging;                                   /* copies into and out of buffers */
+    int64_t launch_time, cached_time, start_time, element_time;
+    int64_t proxy_time, proxy_poll_time;
+    int64_t nic_attach; /* choice: pcie, memory */
+    int64_t nic_time, pcie_time, pcie_rate, scale_up_time;
 };
 
 struct model_config {
@@ -75,7 +116,10 @@ struct model_config {
     struct pfc_config pfc;
     struct route_config route;
     struct loss_config loss;
+    struct faults_config faults;
     struct host_config host;
+    struct mtia300_config mtia300;
+    struct gpu_config gpu;
 };
 
 /* The groups of a scenario that configure models: name, table, where in model_config. */
@@ -102,17 +146,25 @@ struct host_setting {
     int64_t planes;                          /* it uses NIC ports on planes below; 0: all */
 };
 
+struct observer;
+struct recorder;
+struct fabric_driver;
+
 struct backend_run {
     const struct graph *graph;
     const struct schedule *schedule;
     const struct model_config *model;
     const struct transport_profile *profiles; /* one for each of schedule->profiles, same order */
     const struct host_setting *const *hosts;  /* by host, NULL: of no group; NULL: no groups */
+    const struct fault_list *faults;          /* NULL: none */
     uint64_t seed;
     int64_t end_ps; /* the run stops here at the latest */
     /* records of type series: at which step (0: none) and of what (models/series.h) */
     int64_t series_step_ps;
     uint32_t series_objects;
+    struct observer *observer; /* of packets and operations (models/observer.h); NULL: none */
+    struct recorder *recorder; /* of every reception; NULL: none */
+    const char *text;          /* the resolved scenario, where the backend is elsewhere */
     /* called now and then (never between two events of an instant); false stops the run */
     bool (*progress)(void *data, const struct backend_progress *progress);
     void *progress_data;
@@ -138,12 +190,17 @@ struct backend_result {
 
 struct backend_ops {
     const char *name, *summary;
+    bool elsewhere; /* plays in another process, which reads run->text */
     /* FALSE with an error for input that cannot be played; otherwise the outcome is in result. */
     gboolean (*play)(const struct backend_run *run, const struct sink *sink,
                      struct backend_result *result, GError **error);
 };
 
 extern const struct backend_ops backend_native; /* packets on our event heap */
+
+/* What every packet backend does, on what moves its clock (models/fabric.h); as play() does. */
+gboolean backend_play(const struct fabric_driver *driver, const struct backend_run *run,
+                      const struct sink *sink, struct backend_result *result, GError **error);
 
 /* What configures a host: its group's, or the model's. */
 const struct host_config *backend_host(const struct backend_run *run, uint32_t host);

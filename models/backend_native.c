@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The native backend: the player on our own engine, and the check at the end that no packet and no
- * byte appeared or vanished: what hosts sent = what hosts received + what wires and queues dropped,
- * by cause + what is still on a wire, counted by walking the ports; and the pool knows no others.
+ * The packet backends: the player on a fabric, moved by our event heap in the native one, and the
+ * check at the end that no packet and no byte appeared or vanished: what hosts sent = what hosts
+ * received + what wires and queues dropped, by cause + what is still on a wire, counted by walking
+ * the ports; and the pool knows no others.
  */
 #include "models/fabric.h"
 #include "models/host.h"
 #include "models/player.h"
+#include "models/recovery.h"
 #include "models/series.h"
 
 #define EVENTS_BETWEEN_PROGRESS 32768
@@ -122,6 +124,12 @@ static void report_buffers(const struct fabric *fabric, const struct balance *ba
 
         report_metric(sink, name, "packets", (double)balance->dropped[cause]);
     }
+    for (int class = 0; class < PACKET_N_CLASSES; class ++) {
+        static const char *const names[] = {"dropped_data", "dropped_ack", "dropped_control",
+                                            "dropped_pfc"};
+
+        report_metric(sink, names[class], "packets", (double)fabric->n_dropped_class[class]);
+    }
     for (uint32_t i = 0; i < graph->n_nodes - graph->n_hosts; i++)
         most = MAX(most, fabric->switches[i].buffer.max_used_bytes);
     report_metric(sink, "max_switch_buffer", "bytes", (double)most);
@@ -166,8 +174,8 @@ static bool run_until(struct fabric *fabric, struct player *player, const struct
     struct event_queue *events = &fabric->engine.events;
     uint64_t n_moves = 0, n;
 
-    while (!player->over && (n = event_queue_run_some(events, until_ps, &player->over,
-                                                      EVENTS_BETWEEN_PROGRESS)) > 0) {
+    while (!player->over && (n = fabric->driver->run(fabric, until_ps, &player->over,
+                                                     EVENTS_BETWEEN_PROGRESS)) > 0) {
         struct backend_progress progress = {events->now_ps, run->end_ps,          events->n_fired,
                                             player->n_done, run->schedule->n_ops, fabric->n_hops};
 
@@ -179,17 +187,23 @@ static bool run_until(struct fabric *fabric, struct player *player, const struct
     return true;
 }
 
-/* Runs to the end of the run, of work or of events, and looks for series in between. */
-static bool run_events(struct fabric *fabric, struct player *player, struct series *series)
+/* Runs to the end of the run, of work or of events, and looks for series and faults in between. */
+static bool run_events(struct fabric *fabric, struct player *player, struct series *series,
+                       struct recovery *recovery)
 {
     const struct backend_run *run = series->run;
 
-    while (series->next_ps < run->end_ps) {
-        if (!run_until(fabric, player, run, series->next_ps))
+    while (MIN(series->next_ps, recovery->next_ps) < run->end_ps) {
+        int64_t look_ps = MIN(series->next_ps, recovery->next_ps);
+
+        if (!run_until(fabric, player, run, look_ps))
             return false;
-        if (player->over || event_queue_next_ps(&fabric->engine.events) == INT64_MAX)
+        if (player->over || fabric->driver->is_over(fabric))
             return true;
-        series_step(series);
+        if (series->next_ps == look_ps)
+            series_step(series);
+        if (recovery->next_ps == look_ps)
+            recovery_step(recovery);
     }
     return run_until(fabric, player, run, run->end_ps);
 }
@@ -223,33 +237,41 @@ static void finish(struct fabric *fabric, struct player *player, const struct si
         result->outcome = BACKEND_UNFINISHED;
 }
 
-static gboolean play(const struct backend_run *run, const struct sink *sink,
-                     struct backend_result *result, GError **error)
+gboolean backend_play(const struct fabric_driver *driver, const struct backend_run *run,
+                      const struct sink *sink, struct backend_result *result, GError **error)
 {
     struct fabric fabric;
     struct player player;
     struct series series;
+    struct recovery recovery;
     gboolean playable;
 
     *result = (struct backend_result){.waits = g_ptr_array_new_with_free_func(g_free),
                                       .notes = g_ptr_array_new_with_free_func(g_free)};
-    if (!fabric_init(&fabric, run, error)) {
+    if (!fabric_init(&fabric, run, driver, error) ||
+        (driver->begin && !driver->begin(&fabric, error))) {
         fabric_clear(&fabric);
         return FALSE;
     }
     host_init_all(&fabric.engine);
-    player_init(&player, &fabric.engine, run, sink, &fabric.route);
+    player_init(&player, &fabric.engine, run, sink, faults_plan(&fabric));
     series_init(&series, run, &fabric, &player, sink);
     player.keeps = series.objects >> SERIES_FLOW & 1;
-    bool whole = run_events(&fabric, &player, &series);
+    recovery_init(&recovery, run, &fabric.engine);
+    bool whole = run_events(&fabric, &player, &series, &recovery);
 
     series_finish(&series);
     series_clear(&series);
-    playable = player.error == NULL;
-    if (playable)
-        finish(&fabric, &player, sink, !whole, result, error);
-    else
+    playable = !player.error && !fabric.error;
+    if (player.error)
         g_propagate_error(error, g_steal_pointer(&player.error));
+    else if (fabric.error)
+        g_propagate_error(error, g_steal_pointer(&fabric.error));
+    else
+        finish(&fabric, &player, sink, !whole, result, error);
+    if (playable)
+        recovery_report(&recovery, result->outcome == BACKEND_FINISHED, sink);
+    recovery_clear(&recovery);
     player_clear(&player);
     host_clear_all(&fabric.engine);
     fabric_clear(&fabric);
@@ -277,6 +299,27 @@ void backend_result_clear(struct backend_result *result)
 {
     g_clear_pointer(&result->waits, g_ptr_array_unref);
     g_clear_pointer(&result->notes, g_ptr_array_unref);
+}
+
+/* --- our event heap ------------------------------------------------------------------------------
+ */
+
+static uint64_t run_heap(struct fabric *fabric, int64_t end_ps, const bool *stop, uint64_t n_most)
+{
+    return event_queue_run_some(&fabric->engine.events, end_ps, stop, n_most);
+}
+
+static bool heap_is_over(struct fabric *fabric)
+{
+    return event_queue_next_ps(&fabric->engine.events) == INT64_MAX;
+}
+
+const struct fabric_driver fabric_native = {.run = run_heap, .is_over = heap_is_over};
+
+static gboolean play(const struct backend_run *run, const struct sink *sink,
+                     struct backend_result *result, GError **error)
+{
+    return backend_play(&fabric_native, run, sink, result, error);
 }
 
 const struct backend_ops backend_native = {

@@ -16,6 +16,11 @@ static const struct param queue_params[] = {
     PARAM(RATIO, struct queue_config, pmax, "1", "0", "1", NULL,
           "RED: marking probability just below kmax.",
           "SOURCES.md 1.5: UE 1.0.3 for lossy fabrics"),
+    PARAM(
+        TEXT, struct queue_config, ecn_map, "", NULL, NULL, NULL,
+        "RED and step: kmin, kmax and pmax by the rate of a port, such as 25Gbps 100KB 400KB 20%; "
+        "100Gbps 400KB 1600KB 20%. Every switch port must find its rate.",
+        "our choice: none; HPCC's KMIN_MAP, KMAX_MAP and PMAX_MAP"),
     PARAM(TEXT, struct queue_config, priorities, "0,0,0", NULL, NULL, NULL,
           "Strict priorities, 0 (lowest) to 7, of data, acknowledgements and other control (CNPs, "
           "probes); each priority has a queue of its own.",
@@ -135,6 +140,25 @@ static const struct param loss_params[] = {
     PARAM_END,
 };
 
+static const struct param faults_params[] = {
+    PARAM(TEXT, struct faults_config, file, "", NULL, NULL, NULL,
+          "CSV file time,object,change and, optionally, until: what happens to links in the run, "
+          "beside the [fault:NAME] groups.",
+          "our choice: none"),
+    PARAM(TIME, struct faults_config, convergence_time, "1ms", NULL, NULL, "never",
+          "From a link going down or coming back to every switch having new shortest paths.",
+          "our choice: between a fail-over in hardware (microseconds) and a routing protocol's "
+          "(SOURCES.md 4.1: a port's failure told to peers takes seconds)"),
+    PARAM(CHOICE, struct faults_config, rehash, "modulo", NULL, NULL, "modulo|resilient",
+          "What new paths do to flows on those that stay: each chooses anew among as many ports as "
+          "are left, or only the flows of dead ports move.",
+          "our choice: the plain hash; RFC 2992, 2 on modulo and its disruption"),
+    PARAM(TIME, struct faults_config, window, "500us", "50ps", "10s", NULL,
+          "Over which goodput is averaged to tell whether traffic has recovered.",
+          "our choice: fifty round trips of 10 us, so that 1 % is more than chance"),
+    PARAM_END,
+};
+
 static const struct param host_params[] = {
     PARAM(
         RATIO, struct host_config, clock_drift, "0", "0", "0.001", NULL,
@@ -142,7 +166,7 @@ static const struct param host_params[] = {
         "run.",
         "our choice: 0 is exact; IEEE 802.3 allows 100 ppm either way, and the fastest is nominal "
         "here so that no flow beats its bound"),
-    PARAM(CHOICE, struct host_config, node, "plain", NULL, NULL, "plain",
+    PARAM(CHOICE, struct host_config, node, "plain", NULL, NULL, "plain|mtia300|gpu",
           "Model of what a host does around its messages.", "our choice"),
     PARAM(TIME, struct host_config, issue_time, "0ps", "0ps", "1s", NULL,
           "Time from an operation being ready to its message being handed to the transport.",
@@ -158,6 +182,116 @@ static const struct param host_params[] = {
           "our choice: a host that keeps up"),
     PARAM(BYTES, struct host_config, receive_buffer, "1MiB", "0B", NULL, NULL,
           "Bytes that may wait in a NIC port to be taken in.", "our choice: as queue.limit"),
+    PARAM(RATIO, struct host_config, price, "0", "0", "1000000", NULL,
+          "Price of a host's hour in any currency; idle time of nodes that account for it costs so "
+          "much.",
+          "our choice: nobody's prices"),
+    PARAM_END,
+};
+
+#define MTIA300(type_, member_, value_, least_, most_, help_, source_)                             \
+    PARAM(type_, struct mtia300_config, member_, value_, least_, most_, NULL, help_, source_)
+
+static const struct param mtia300_params[] = {
+    PARAM(CHOICE, struct mtia300_config, start, "engine", NULL, NULL,
+          "host|engine|express|pe_direct",
+          "Who begins a transfer: the host; a message engine by the ordinary doorbell; by the "
+          "express "
+          "doorbell; a processing element.",
+          "our choice; SOURCES.md 2.2: all four exist"),
+    MTIA300(NUMBER, engines, "16", "1", "256", "Message engines.", "SOURCES.md 2.2"),
+    MTIA300(TIME, element_time, "100ns", "0ns", "1ms",
+            "Time of an engine's controller for each work-queue element.", "SOURCES.md 2.6, guess"),
+    MTIA300(RATE, reduce_rate_alone, "243.2GBps", "1MBps", NULL,
+            "Results of an engine's reductions when no other reduces.",
+            "SOURCES.md 2.2: 128 B a cycle at 1.9 GHz"),
+    MTIA300(RATE, reduce_rate_all, "182.4GBps", "1MBps", NULL,
+            "The same when all engines reduce; between, in equal steps.",
+            "SOURCES.md 2.2: 96 B a cycle; the steps are our choice"),
+    MTIA300(TIME, nic_time, "700ns", "0ns", "1ms", "Pipeline of a NIC, out and again in.",
+            "SOURCES.md 2.6, guess"),
+    MTIA300(NUMBER, nic_work_requests, "24576", "1", NULL, "Outstanding work requests of a NIC.",
+            "SOURCES.md 2.2"),
+    MTIA300(TIME, fetch_time, "800ns", "0ns", "1ms",
+            "A NIC's read of a work request from memory, beside waiting for the memory.",
+            "SOURCES.md 2.2: what the express doorbell saves"),
+    MTIA300(RATE, hbm_rate, "5.57TBps", "1MBps", NULL, "Reads and writes of the HBM together.",
+            "SOURCES.md 2.1: measured"),
+    MTIA300(RATIO, hbm_share, "1", "0", "1",
+            "Share of the collectives' traffic that reaches the HBM; the rest hits the cache.",
+            "our choice: the worst; unpublished"),
+    MTIA300(NUMBER, gemm_fp8, "1120000", "1", NULL, "Gflop/s of matrix products in FP8.",
+            "SOURCES.md 2.1"),
+    MTIA300(NUMBER, gemm_fp16, "560000", "1", NULL, "Gflop/s in FP16 and BF16.", "SOURCES.md 2.1"),
+    MTIA300(NUMBER, gemm_tf32, "200000", "1", NULL, "Gflop/s in TF32.",
+            "SOURCES.md 2.4, derived: 1 Tflop/s is 0.5 %"),
+    MTIA300(NUMBER, gemm_fp32, "42500", "1", NULL, "Gflop/s in FP32.",
+            "SOURCES.md 2.1: the SIMD engine; our choice"),
+    MTIA300(TIME, copy_time, "17.1us", "0us", "1s",
+            "Host: makes a work packet and copies it to the device.", "SOURCES.md 2.4"),
+    MTIA300(TIME, cached_time, "10us", "0us", "1s",
+            "Host: enqueues a work packet that the device has.", "SOURCES.md 2.4: below 10 us"),
+    MTIA300(TIME, event_time, "3.6us", "0us", "1s",
+            "An event between host, control processor and device.", "SOURCES.md 2.4"),
+    MTIA300(TIME, dispatch_time, "2.9us", "0us", "1s",
+            "Control processor: dispatches a work packet.", "SOURCES.md 2.4"),
+    MTIA300(TIME, start_time, "1.1us", "0us", "1s", "An engine begins a work packet.",
+            "SOURCES.md 2.4"),
+    MTIA300(TIME, host_post_time, "500ns", "0ns", "1s",
+            "start = host: the host posts one transfer.", "our choice: a few writes over PCIe"),
+    MTIA300(TIME, pe_post_time, "450ns", "0ns", "1s",
+            "start = pe_direct: a processing element posts a transfer.", "SOURCES.md 2.4"),
+    MTIA300(TIME, pe_poll_time, "200ns", "0ns", "1s",
+            "start = pe_direct: a processing element sees that an engine's counter is complete.",
+            "SOURCES.md 2.6, guess"),
+    MTIA300(NUMBER, pes, "72", "1", NULL, "Processing elements.", "SOURCES.md 2.1"),
+    PARAM_END,
+};
+
+#define GPU(type_, member_, value_, least_, most_, help_, source_)                                 \
+    PARAM(type_, struct gpu_config, member_, value_, least_, most_, NULL, help_, source_)
+
+static const struct param gpu_params[] = {
+    GPU(NUMBER, sms, "132", "1", NULL, "Streaming multiprocessors (SMs).", "SOURCES.md 6: H100"),
+    GPU(NUMBER, collective_sms, "24", "0", NULL, "SMs that a collective takes while it runs.",
+        "SOURCES.md 6: 24 blocks in a user's report"),
+    GPU(NUMBER, tile_m, "128", "1", NULL, "Rows of a product's tile, one tile an SM at a time.",
+        "our choice: a common tile of CUTLASS on H100 [M]"),
+    GPU(NUMBER, tile_n, "256", "1", NULL, "Columns of a tile.", "our choice, as tile_m"),
+    GPU(NUMBER, gemm_fp8, "1979000", "1", NULL, "Gflop/s of matrix products in FP8, all SMs.",
+        "our choice: H100 SXM data sheet, dense [M]"),
+    GPU(NUMBER, gemm_fp16, "989000", "1", NULL, "Gflop/s in FP16 and BF16.", "as gemm_fp8"),
+    GPU(NUMBER, gemm_tf32, "494000", "1", NULL, "Gflop/s in TF32.", "as gemm_fp8"),
+    GPU(NUMBER, gemm_fp32, "67000", "1", NULL, "Gflop/s in FP32.", "as gemm_fp8"),
+    GPU(RATE, hbm_rate, "3.35TBps", "1MBps", NULL, "Reads and writes of the HBM together.",
+        "our choice: H100 SXM data sheet [M]"),
+    GPU(RATE, copy_rate, "25.4GBps", "1MBps", NULL, "What one SM copies or reduces.",
+        "our choice: an SM's share of the HBM"),
+    PARAM(BOOL, struct gpu_config, staging, "on", NULL, NULL, NULL,
+          "Bytes to and from other nodes are copied through buffers.",
+          "SOURCES.md 6: staging copies double the HBM traffic"),
+    GPU(TIME, launch_time, "5us", "0us", "1s", "Host: launches a kernel.", "our choice [M]"),
+    GPU(TIME, cached_time, "2us", "0us", "1s", "Host: launches a kernel of a graph.",
+        "our choice [M]"),
+    GPU(TIME, start_time, "2us", "0us", "1s", "Device: begins a kernel.", "our choice [M]"),
+    GPU(TIME, element_time, "300ns", "0ns", "1ms",
+        "A step of a collective's kernel: flags read and written.", "our choice"),
+    GPU(TIME, proxy_time, "1us", "0us", "1ms",
+        "Host: the proxy sees that a transfer to another node is wanted, and posts it.",
+        "our choice"),
+    GPU(TIME, proxy_poll_time, "1us", "0us", "1ms",
+        "Host: the proxy sees a completion and tells the kernel.", "our choice"),
+    PARAM(CHOICE, struct gpu_config, nic_attach, "pcie", NULL, NULL, "pcie|memory",
+          "Where the NIC is: behind PCIe, or beside the memory.",
+          "SOURCES.md 7.13: publications differ"),
+    GPU(TIME, nic_time, "400ns", "0ns", "1ms", "Pipeline of a NIC, out and again in.",
+        "SOURCES.md 5, guess: 400 ns integrated"),
+    GPU(TIME, pcie_time, "400ns", "0ns", "1ms", "What PCIe adds to it, each way.",
+        "SOURCES.md 5, guess: 800 ns with PCIe"),
+    GPU(RATE, pcie_rate, "64GBps", "1MBps", NULL, "Rate of PCIe, each way.", "PCIe 5.0, 16 lanes"),
+    GPU(TIME, scale_up_time, "400ns", "0ns", "1ms",
+        "Ports of the scale-up network: their pipeline, out and again in.",
+        "our choice: as nic_time"),
     PARAM_END,
 };
 
@@ -169,7 +303,13 @@ const struct model_group model_groups[] = {
     {"route", "Choice among equal-cost ports.", route_params, offsetof(struct model_config, route)},
     {"loss", "Loss on the wires: random, in bursts, by a list.", loss_params,
      offsetof(struct model_config, loss)},
+    {"faults", "What switches make of links that fail during a run.", faults_params,
+     offsetof(struct model_config, faults)},
     {"host", "NICs and what a host does around its messages.", host_params,
      offsetof(struct model_config, host)},
+    {"mtia300", "Accelerators with message engines and NICs (host.node = mtia300).", mtia300_params,
+     offsetof(struct model_config, mtia300)},
+    {"gpu", "Accelerators whose collectives run on their SMs (host.node = gpu).", gpu_params,
+     offsetof(struct model_config, gpu)},
     {NULL, NULL, NULL, 0},
 };

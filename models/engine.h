@@ -14,6 +14,7 @@
 
 struct host;
 struct message;
+struct observer;
 
 /* Who is told of a message's fate; filled by the backend, called by transports. */
 struct engine_upcalls {
@@ -30,6 +31,7 @@ struct engine {
     uint64_t seed;
     const struct engine_upcalls *up;
     uint64_t n_timers;
+    struct observer *observer; /* NULL: nobody looks */
 };
 
 static inline struct engine *engine_of(struct event_queue *queue)

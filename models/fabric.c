@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/fabric.h"
+#include "models/observer.h"
 #include "models/port_priority.h"
 #include "models/port_wire.h"
 #include "sim/core/pages.h"
@@ -53,13 +54,23 @@ int64_t port_odd_transmission_ps(struct port *port, uint32_t bytes)
     return ps;
 }
 
-void port_drop(struct fabric *fabric, struct port *port, const struct wire_slot *slot,
-               enum sink_drop cause)
+void port_take_rate(struct port *port, int64_t rate_bps)
+{
+    int64_t ps = 8 * UNITS_PPT / rate_bps;
+    bool whole = ps * rate_bps == 8 * UNITS_PPT && ps <= UINT32_MAX;
+
+    port->rate_bps = rate_bps;
+    port->ps_per_byte = whole && !(port->rare && port->rare->drift_ppt) ? (uint32_t)ps : 0;
+}
+
+void port_count_drop(struct fabric *fabric, struct port *port, const struct wire_slot *slot,
+                     enum sink_drop cause)
 {
     struct port_rare *rare = port_rare(port);
 
     rare->n_dropped[cause]++;
     rare->n_dropped_bytes += slot->bytes;
+    fabric->n_dropped_class[slot->class]++;
     packet_give(&fabric->engine.pool, slot->packet);
 }
 
@@ -149,18 +160,10 @@ const struct port_ops *fabric_form(const struct backend_run *run)
 
     for (uint32_t host = 0; host < run->graph->n_hosts; host++)
         slow_host |= backend_host(run, host)->receive_rate > 0;
-    return one_queue && model->queue.mark_at == 0 && model->buffer.kind == 0 &&
-                   !model->pfc.enable && !slow_host
-               ? &port_fifo
-               : &port_priority;
-}
-
-/* 0 where a byte takes no whole number of ps, or more than 32 bits hold. */
-static uint32_t whole_ps_per_byte(int64_t rate_bps)
-{
-    int64_t ps = 8 * UNITS_PPT / rate_bps;
-
-    return ps * rate_bps == 8 * UNITS_PPT && ps <= UINT32_MAX ? (uint32_t)ps : 0;
+    if (one_queue && model->queue.mark_at == 0 && model->buffer.kind == 0 && !model->pfc.enable &&
+        !slow_host)
+        return run->observer ? &port_fifo_observed : &port_fifo;
+    return run->observer ? &port_priority_observed : &port_priority;
 }
 
 /* A NIC's clock is slow by a draw. */
@@ -187,8 +190,8 @@ static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
     port->peer = graph_port_peer(graph, number);
     port->peer_is_switch = peer->is_switch;
     port->from_host = !graph->nodes[graph_port_node(graph, number)].is_switch;
-    port->rate_bps = link->rate_bps;
-    port->ps_per_byte = whole_ps_per_byte(link->rate_bps);
+    port->mark_rule = ecn_map_find(&fabric->marks, link->rate_bps);
+    port_take_rate(port, link->rate_bps);
     port->delay_ps = link->delay_ps + (peer->is_switch ? peer->latency_ps : 0);
     port->limit_bytes = queue ? queue : fabric->model->queue.limit;
     port->markable_ecn =
@@ -214,10 +217,9 @@ static void derive(struct fabric *fabric, const struct backend_run *run)
     const struct model_config *model = run->model;
 
     fabric->queue = queue_list[model->queue.kind];
-    fabric->queue->derive(&model->queue, &fabric->queue_rule);
     fabric->choice = route_list[model->route.kind];
     parse_priorities(model->queue.priorities, fabric->priority_of);
-    fabric->form = fabric_form(run);
+    fabric->form = fabric->driver->form ? fabric->driver->form : fabric_form(run);
     fabric->buffer = buffer_choose(&model->buffer, &fabric->buffer_rule);
     pfc_derive(&model->pfc, &fabric->pfc);
     fabric->mark_at_dequeue = model->queue.mark_at == 1;
@@ -242,12 +244,16 @@ static void buffers_init(struct fabric *fabric)
     }
 }
 
-gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GError **error)
+gboolean fabric_init(struct fabric *fabric, const struct backend_run *run,
+                     const struct fabric_driver *driver, GError **error)
 {
     const struct graph *graph = run->graph;
 
-    *fabric = (struct fabric){.run = run, .model = run->model, .n_ports = 2 * graph->n_links};
-    if (!check_config(run->model, error))
+    *fabric = (struct fabric){
+        .run = run, .model = run->model, .n_ports = 2 * graph->n_links, .driver = driver};
+    if (!check_config(run->model, error) ||
+        !ecn_map_init(&fabric->marks, &run->model->queue, queue_list[run->model->queue.kind], graph,
+                      error))
         return FALSE;
     if (*run->model->loss.drop_file) {
         fabric->drops = drop_list_read(run->model->loss.drop_file, graph, error);
@@ -258,8 +264,11 @@ gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GErro
     packet_pool_init(&fabric->engine.pool);
     fabric->engine.graph = graph;
     fabric->engine.seed = run->seed;
+    observer_begin(run->observer, &fabric->engine);
     route_init(&fabric->route, graph);
     derive(fabric, run);
+    if (driver->check && !driver->check(fabric, error))
+        return FALSE;
     fabric->ports = pages_new((fabric->n_ports + 1) * sizeof(struct port));
     if (!fabric->ports)
         g_error("out of memory for %u ports", fabric->n_ports);
@@ -270,11 +279,15 @@ gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GErro
     for (uint32_t index = 0; index < graph->n_nodes - graph->n_hosts; index++)
         switch_init(fabric, index, run->seed);
     buffers_init(fabric);
-    return TRUE;
+    return faults_init(fabric, error);
 }
 
 void fabric_clear(struct fabric *fabric)
 {
+    if (fabric->driver->end)
+        fabric->driver->end(fabric);
+    g_clear_error(&fabric->error);
+    faults_clear(fabric);
     for (uint32_t number = 0; fabric->ports && number < fabric->n_ports; number++) {
         fabric->form->clear(&fabric->ports[number]);
         port_rare_free(&fabric->ports[number]);
@@ -287,6 +300,7 @@ void fabric_clear(struct fabric *fabric)
     if (fabric->engine.pool.blocks)
         packet_pool_clear(&fabric->engine.pool);
     event_queue_clear(&fabric->engine.events);
+    observer_end(fabric->engine.observer);
 }
 
 void fabric_count_in_flight(const struct fabric *fabric, int64_t *n_packets, int64_t *n_bytes)

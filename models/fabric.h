@@ -9,6 +9,8 @@
 #define WEFT_MODELS_FABRIC_H
 
 #include "models/buffer.h"
+#include "models/ecn_map.h"
+#include "models/faults.h"
 #include "models/pfc.h"
 #include "models/port.h"
 #include "models/queue.h"
@@ -23,6 +25,26 @@ struct switch_state {
 struct route_ops;
 
 #define FABRIC_N_MET 2
+/*
+ * What moves a fabric's clock and, with it, its packets: our event heap alone, or another simulator
+ * beneath it (models/ns3).
+ */
+struct fabric_driver {
+    const struct port_ops *form; /* NULL: one of ours, by the configuration */
+    /* Refuses what it cannot play; before there are ports. NULL: plays all. */
+    gboolean (*check)(const struct fabric *fabric, GError **error);
+    /* The fabric is set up, hosts are not. NULL: nothing to do. */
+    gboolean (*begin)(struct fabric *fabric, GError **error);
+    /* All is told, or begin() failed. NULL: nothing to do. */
+    void (*end)(struct fabric *fabric);
+    /* As event_queue_run_some(). */
+    uint64_t (*run)(struct fabric *fabric, int64_t end_ps, const bool *stop, uint64_t n_most);
+    bool (*is_over)(struct fabric *fabric); /* nothing is left to happen */
+    /* Faults: a link goes down or up; fabric->route has changed. NULL: no need to know. */
+    void (*set_link)(struct fabric *fabric, uint32_t link, bool up);
+    void (*rerouted)(struct fabric *fabric);
+};
+extern const struct fabric_driver fabric_native;
 
 struct fabric {
     struct engine engine; /* first */
@@ -34,11 +56,12 @@ struct fabric {
     uint32_t n_ports;
     struct switch_state *switches; /* by node - n_hosts */
     const struct queue_ops *queue;
-    struct queue_rule queue_rule;
+    struct ecn_map marks; /* rules of the queues, by port->mark_rule */
     const struct route_ops *choice;
     uint64_t n_hops;
     const struct port *met[FABRIC_N_MET]; /* of the form `fifo`: ports lately looked ahead at */
     uint32_t n_met;
+    int64_t n_dropped_class[PACKET_N_CLASSES];
     /* of the form `priority` */
     const struct buffer_ops *buffer;
     struct buffer_rule buffer_rule;
@@ -48,11 +71,16 @@ struct fabric {
     int64_t frame_bytes;     /* the largest packet of the run's transports */
     uint64_t n_pauses;       /* pause frames among the hops */
     struct drop_list *drops; /* NULL: none; owned */
+    struct faults faults;
+    const struct fabric_driver *driver;
+    void *driver_state; /* the driver's own */
+    GError *error;      /* the driver's: the run cannot go on */
 };
 
 /* Sets up ports, switches and routes; hosts are set up by the caller. fabric_clear() in any case.
  */
-gboolean fabric_init(struct fabric *fabric, const struct backend_run *run, GError **error);
+gboolean fabric_init(struct fabric *fabric, const struct backend_run *run,
+                     const struct fabric_driver *driver, GError **error);
 void fabric_clear(struct fabric *fabric);
 
 /* The form that the ports of a run have. */

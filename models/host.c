@@ -1,6 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/host.h"
+#include "models/observer.h"
 #include "sim/core/random.h"
+
+/* --- who looks ------------------------------------------------------------------------------ */
+
+static G_GNUC_NO_INLINE void tell_ready(const struct sender *sender)
+{
+    OBSERVER_TELL(sender->connection->engine->observer, ready, sender);
+}
+
+static G_GNUC_NO_INLINE void tell_answer(const struct host *host, const struct host_nic *nic,
+                                         const struct packet *packet)
+{
+    OBSERVER_TELL(host->engine->observer, answers, nic->port, packet);
+}
 
 /* --- the ring of ready senders of a NIC port ------------------------------------------------ */
 
@@ -14,6 +28,8 @@ static void ring_insert(struct host_nic *nic, struct sender *sender)
         sender->previous->next = sender->next->previous = sender;
     }
     sender->ready = true;
+    if (G_UNLIKELY(nic->observed))
+        tell_ready(sender);
 }
 
 static void ring_remove(struct host_nic *nic, struct sender *sender)
@@ -49,6 +65,7 @@ static struct packet *pull(struct host *host, struct host_nic *nic)
         if (sender->not_before_ps > now_ps) {
             ring_remove(nic, sender);
             sender->paced = true;
+            OBSERVER_TELL(host->engine->observer, paced, sender);
             engine_timer_set(host->engine, &sender->pace, sender->not_before_ps);
             continue;
         }
@@ -110,16 +127,65 @@ void host_pause(struct engine *engine, uint32_t port, uint32_t classes)
         }
 }
 
+void host_watch_links(struct host *host, struct host_watch *watch)
+{
+    watch->here = &host->watches;
+    watch->next = host->watches;
+    if (watch->next)
+        watch->next->here = &watch->next;
+    host->watches = watch;
+}
+
+void host_unwatch_links(struct host_watch *watch)
+{
+    if (!watch->here)
+        return;
+    *watch->here = watch->next;
+    if (watch->next)
+        watch->next->here = watch->here;
+    watch->here = NULL;
+}
+
+void host_set_link(struct engine *engine, uint32_t port, bool down)
+{
+    struct host *host = &engine->hosts[graph_port_node(engine->graph, port)];
+
+    for (uint32_t i = 0; i < host->n_nics; i++)
+        if (host->nics[i].port == port) {
+            host->nics[i].down = down;
+            host->nics[i].changed_ps = engine_now_ps(engine);
+        }
+    for (struct host_watch *watch = host->watches; watch; watch = watch->next)
+        watch->changed(watch);
+}
+
+void host_set_rate(struct engine *engine, uint32_t port, int64_t rate_bps)
+{
+    struct host *host = &engine->hosts[graph_port_node(engine->graph, port)];
+
+    for (uint32_t i = 0; i < host->n_nics; i++)
+        if (host->nics[i].port == port) {
+            host->rate_bps += host->nics[i].unused ? 0 : rate_bps - host->nics[i].rate_bps;
+            host->nics[i].rate_bps = rate_bps;
+        }
+}
+
+static inline struct host_nic *nic_at(const struct connection *connection, const struct host *host,
+                                      uint32_t nic)
+{
+    return &host->nics[connection->first_nic + nic];
+}
+
 static void mark_ready(struct connection *connection, struct sender *sender)
 {
     if (!sender->ready && !sender->paced)
-        ring_insert(&connection->src->nics[sender->nic], sender);
+        ring_insert(nic_at(connection, connection->src, sender->nic), sender);
 }
 
 void host_ready(struct connection *connection, struct sender *sender)
 {
     mark_ready(connection, sender);
-    serve(connection->src, &connection->src->nics[sender->nic]);
+    serve(connection->src, nic_at(connection, connection->src, sender->nic));
 }
 
 void host_ready_all(struct connection *connection, struct sender *senders, uint32_t n_senders)
@@ -134,10 +200,13 @@ void host_ready_all(struct connection *connection, struct sender *senders, uint3
         serve(host, &host->nics[first + i < host->n_nics ? first + i : first + i - host->n_nics]);
 }
 
-void host_control(struct host *host, uint32_t nic_number, struct packet *packet)
+void host_control(struct connection *connection, struct host *host, uint32_t nic_number,
+                  struct packet *packet)
 {
-    struct host_nic *nic = &host->nics[nic_number];
+    struct host_nic *nic = nic_at(connection, host, nic_number);
 
+    if (G_UNLIKELY(nic->observed))
+        tell_answer(host, nic, packet);
     packet->next = NULL;
     *nic->control_last = packet;
     nic->control_last = &packet->next;
@@ -176,8 +245,8 @@ static struct packet *make_packet(struct connection *connection, const struct ho
 struct packet *host_data_packet(struct connection *connection, uint32_t nic, uint32_t source_port,
                                 uint32_t payload, uint32_t header)
 {
-    struct packet *packet = make_packet(connection, &connection->src->nics[nic],
-                                        &connection->dst->nics[nic], source_port);
+    struct packet *packet = make_packet(connection, nic_at(connection, connection->src, nic),
+                                        nic_at(connection, connection->dst, nic), source_port);
 
     packet->bytes = payload + header;
     packet->payload = payload;
@@ -189,8 +258,8 @@ struct packet *host_data_packet(struct connection *connection, uint32_t nic, uin
 struct packet *host_reply_packet(struct connection *connection, uint32_t nic, uint32_t source_port,
                                  uint32_t bytes)
 {
-    struct packet *packet = make_packet(connection, &connection->dst->nics[nic],
-                                        &connection->src->nics[nic], source_port);
+    struct packet *packet = make_packet(connection, nic_at(connection, connection->dst, nic),
+                                        nic_at(connection, connection->src, nic), source_port);
 
     packet->bytes = bytes;
     packet->payload = 0;
@@ -202,8 +271,11 @@ struct packet *host_reply_packet(struct connection *connection, uint32_t nic, ui
 bool host_place(struct connection *connection, struct message *message, uint32_t nic,
                 uint32_t payload)
 {
+    struct host_nic *to = nic_at(connection, connection->dst, nic);
+
     message->received_bytes += payload;
-    message->bytes_by_plane[connection->dst->nics[nic].plane] += payload;
+    message->bytes_by_plane[to->plane] += payload;
+    to->placed_bytes += payload;
     return message->received_bytes == message->bytes;
 }
 
@@ -229,8 +301,15 @@ void host_sender_init(struct connection *connection, struct sender *sender, uint
 void host_sender_clear(struct connection *connection, struct sender *sender)
 {
     if (sender->ready)
-        ring_remove(&connection->src->nics[sender->nic], sender);
+        ring_remove(nic_at(connection, connection->src, sender->nic), sender);
     engine_timer_cancel(connection->engine, &sender->pace);
+}
+
+void host_sender_move(struct connection *connection, struct sender *sender, uint32_t nic)
+{
+    if (sender->ready)
+        ring_remove(&connection->src->nics[sender->nic], sender);
+    sender->nic = nic;
 }
 
 void host_init_all(struct engine *engine)
@@ -252,6 +331,7 @@ void host_init_all(struct engine *engine)
             host->nics[i].plane = graph->links[host->nics[i].port / 2].plane;
             host->rate_bps += host->nics[i].rate_bps;
             host->nics[i].control_last = &host->nics[i].control_first;
+            host->nics[i].observed = engine->observer != NULL;
         }
     }
 }

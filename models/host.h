@@ -15,8 +15,13 @@ struct host_nic {
     uint32_t plane;
     struct sender *ready; /* ring of senders that may have something; its head is next */
     struct packet *control_first, **control_last;
-    int64_t n_control; /* queued control packets */
-    uint32_t paused;   /* bit set of packet classes that the link does not take now */
+    int64_t n_control;    /* queued control packets */
+    bool unused;          /* its host keeps off this plane */
+    bool observed;        /* there is an observer to tell */
+    bool down;            /* its link is; seen here, not at the other end of the fabric */
+    int64_t changed_ps;   /* when its link last went down or came back */
+    uint32_t paused;      /* bit set of packet classes that the link does not take now */
+    int64_t placed_bytes; /* payload that came in by it and was placed */
 };
 
 struct host {
@@ -29,17 +34,32 @@ struct host {
     int64_t received_packets, received_bytes; /* taken from it */
     int64_t n_inbound; /* length of the list below: connections with recent inbound data */
     struct host_activity *active_first, *active_last;
+    struct host_watch *watches;           /* who is told of its links */
+    int64_t resent_packets, resent_bytes; /* data packets sent again; their payload */
 };
+
+/* Somebody at a host who wants to know when one of its links goes down or comes back. */
+struct host_watch {
+    struct host_watch *next, **here; /* here: NULL while it does not watch */
+    void (*changed)(struct host_watch *watch);
+};
+
+/* Puts a watch at a host; takes it away, if it is at one. */
+void host_watch_links(struct host *host, struct host_watch *watch);
+void host_unwatch_links(struct host_watch *watch);
 
 /* Sets up the hosts of engine->graph; host_clear frees what they own and queued control packets. */
 void host_init_all(struct engine *engine);
 void host_clear_all(struct engine *engine);
 
-/* Prepares a sender for NIC `nic` of its connection's source host. */
+/* Prepares a sender for NIC `nic` of its connection (0 .. n_nics-1), at its source host. */
 void host_sender_init(struct connection *connection, struct sender *sender, uint32_t nic,
                       uint32_t index);
 /* Takes a sender out of ring and timers; before its connection is freed. */
 void host_sender_clear(struct connection *connection, struct sender *sender);
+
+/* The sender goes to another NIC port of its host. host_ready() is to follow. */
+void host_sender_move(struct connection *connection, struct sender *sender, uint32_t nic);
 
 /* The sender may have something to send: it is asked as soon as its port is idle. */
 void host_ready(struct connection *connection, struct sender *sender);
@@ -47,8 +67,12 @@ void host_ready(struct connection *connection, struct sender *sender);
 /* Several senders became ready at once: idle NICs are served in an order that rotates. */
 void host_ready_all(struct connection *connection, struct sender *senders, uint32_t n_senders);
 
-/* Sends a control packet (acknowledgement, NAK, CNP) from `host`, before any data. Takes it. */
-void host_control(struct host *host, uint32_t nic, struct packet *packet);
+/*
+ * Sends a control packet (acknowledgement, NAK, CNP) from `host`, an end of the connection, by the
+ * connection's NIC `nic`, before any data. Takes it.
+ */
+void host_control(struct connection *connection, struct host *host, uint32_t nic,
+                  struct packet *packet);
 
 /* For engines: the transmitter of `port` (a host's) is free; a packet has arrived at a host. */
 void host_port_ready(struct engine *engine, uint32_t port);
@@ -56,6 +80,10 @@ void host_receive(struct engine *engine, uint32_t host, struct packet *packet);
 
 /* For engines: the link does not take packets of these classes (a bit set) until told otherwise. */
 void host_pause(struct engine *engine, uint32_t port, uint32_t classes);
+
+/* For engines: a host's link has another rate; it has gone down or come back. */
+void host_set_rate(struct engine *engine, uint32_t port, int64_t rate_bps);
+void host_set_link(struct engine *engine, uint32_t port, bool down);
 
 /* A new data packet of `connection` for NIC `nic`, with addresses, class and sizes filled in. */
 struct packet *host_data_packet(struct connection *connection, uint32_t nic, uint32_t source_port,
@@ -76,6 +104,15 @@ static inline void host_name_packet(struct packet *packet, struct message *messa
     packet->flow = message->op;
     packet->sequence = sequence;
     packet->transmission = 0;
+}
+
+/* A data packet of `payload` bytes is sent once more: counted for its message and its host. */
+static inline void host_resent(struct connection *connection, struct message *message,
+                               int64_t payload)
+{
+    message->retransmitted_packets++;
+    connection->src->resent_packets++;
+    connection->src->resent_bytes += payload;
 }
 
 /*

@@ -16,6 +16,7 @@ bool ideal_path_find(const struct route *route, uint32_t from, uint32_t to, stru
 
         path->rate_bps[i] = graph->links[ports[i] / 2].rate_bps;
         path->delay_ps += graph->links[ports[i] / 2].delay_ps;
+        path->reach = MAX(path->reach, graph->links[ports[i] / 2].reach);
         path->delay_ps += end->is_switch ? end->latency_ps : 0;
     }
     return true;
@@ -97,6 +98,21 @@ int64_t ideal_spread_ps(const struct ideal_path *paths, uint32_t n_paths, int64_
     most = (n_packets + n_paths - 1) / n_paths;
     n_at_most = n_packets - (most - 1) * n_paths; /* paths that must carry `most` */
     return ideal_path_ps(paths, most, packet_bytes, n_at_most > 1 ? packet_bytes : last_bytes);
+}
+
+int64_t ideal_round_trip_ps(const struct route *route, uint32_t src, uint32_t dst, uint32_t nic,
+                            const struct transport_common *common)
+{
+    const struct graph *graph = route->graph;
+    int64_t packet = common->payload + common->header;
+    struct ideal_path there, back;
+
+    if (!ideal_path_find(route, graph_port(graph, src, nic), graph->first_port[dst] + nic,
+                         &there) ||
+        !ideal_path_find(route, graph_port(graph, dst, nic), graph->first_port[src] + nic, &back))
+        return SINK_NEVER;
+    return ideal_path_ps(&there, 1, packet, packet) +
+           ideal_path_ps(&back, 1, common->ack_bytes, common->ack_bytes);
 }
 
 int64_t ideal_message_ps(const struct graph *graph, uint32_t src, uint32_t dst, int64_t bytes,

@@ -18,6 +18,7 @@
 struct ideal_path {
     uint32_t n_links;
     int64_t delay_ps; /* of all links and switches on the way */
+    uint8_t reach;    /* enum graph_reach: of its farthest link */
     int64_t rate_bps[IDEAL_MAX_LINKS];
 };
 
@@ -32,5 +33,12 @@ int64_t ideal_path_ps(const struct ideal_path *path, int64_t n_packets, int64_t 
 /* The same spread over `n_paths` paths, as evenly as can be. */
 int64_t ideal_spread_ps(const struct ideal_path *paths, uint32_t n_paths, int64_t n_packets,
                         int64_t packet_bytes, int64_t last_bytes);
+
+/*
+ * From the first bit of a full packet of `common` sent by NIC `nic` of src to the last bit of its
+ * acknowledgement, on the idle fabric; SINK_NEVER if there is no way.
+ */
+int64_t ideal_round_trip_ps(const struct route *route, uint32_t src, uint32_t dst, uint32_t nic,
+                            const struct transport_common *common);
 
 #endif

@@ -117,7 +117,14 @@ static bool is_selected(const struct loss_config *loss, const struct graph *grap
            !(loss->direction == 2 && up);
 }
 
-/* Chance of loss at this port: per link where selected, and end to end on the last link. */
+/* Chance of at least one of two independent losses. */
+static int64_t either_ppt(int64_t a, int64_t b)
+{
+    return a + b - (int64_t)((__int128)a * b / UNITS_PPT);
+}
+
+/* Chance of loss at this port: per link where selected, the link's own, and end to end on the last
+ * link. */
 static int64_t loss_ppt(const struct loss_config *loss, const struct graph *graph, uint32_t number)
 {
     const struct graph_link *link = &graph->links[number / 2];
@@ -128,7 +135,7 @@ static int64_t loss_ppt(const struct loss_config *loss, const struct graph *grap
                        ? 0
                        : loss->rate_end_to_end;
 
-    return each + last - (int64_t)((__int128)each * last / UNITS_PPT);
+    return either_ppt(either_ppt(each, link->loss_ppt), last);
 }
 
 static void burst_init(struct port_loss *loss, const struct loss_config *config, uint64_t seed,

@@ -24,6 +24,7 @@ struct fabric;
 struct port;
 struct wire_slot;
 struct drop_list;
+struct port_faults;
 
 struct loss_burst {
     struct random_stream states, losses;
@@ -39,7 +40,8 @@ struct port_loss {
     uint8_t random_classes; /* bit set: what chance and bursts may take */
     bool (*in_burst)(struct loss_burst *burst, int64_t now_ps); /* advances; NULL: no bursts */
     struct loss_burst burst;
-    struct drop_list *list; /* NULL: none */
+    struct drop_list *list;     /* NULL: none */
+    struct port_faults *faults; /* NULL: none touch it (models/faults.h); owned by them */
 };
 
 /* The cause by which a packet whose class is among the port's loss_classes is lost, or

@@ -273,6 +273,7 @@ static void set_paused(struct fabric *fabric, struct port_lanes *lanes, uint8_t 
     plan_expiry(fabric, lanes);
     if (before == paused)
         return;
+    OBSERVER_TELL(fabric->engine.observer, paused, lanes->port->number, classes_of(fabric, paused));
     if (lanes->port->from_host)
         host_pause(&fabric->engine, lanes->port->number, classes_of(fabric, paused));
     else
@@ -359,11 +360,23 @@ void pfc_send(struct fabric *fabric, struct port *port)
     *lanes->last_frame = frame;
     lanes->last_frame = &frame->next;
     lanes->n_pauses_sent++;
+    OBSERVER_TELL(fabric->engine.observer, sent, port->number, frame, fabric->engine.events.now_ps,
+                  port->busy_until_ps, port->busy_until_ps + lanes->link_delay_ps);
     port->n_packets++;
     port->n_bytes += frame->bytes;
     fabric->n_hops++;
     fabric->n_pauses++;
     plan_refresh(fabric, ingress);
+}
+
+void pfc_encode(const struct packet *frame, uint8_t *bytes)
+{
+    const struct pause_header *pause = (const struct pause_header *)(const void *)frame->header;
+
+    bytes = transport_put(bytes, 0x0101, 2);
+    bytes = transport_put(bytes, UINT64_C(1) << pause->priority, 2);
+    for (uint8_t priority = 0; priority < PORT_N_PRIORITIES; priority++)
+        bytes = transport_put(bytes, priority == pause->priority ? pause->quanta : 0, 2);
 }
 
 /* The response time after the arrival of a pause frame is over. */
@@ -375,7 +388,12 @@ static void take_effect(struct event_queue *queue, struct event *event)
     struct port *port = lanes->port;
     struct packet *frame = lanes->frames;
     struct pause_header pause = *(struct pause_header *)(void *)frame->header;
-    struct wire_slot slot = {.packet = frame, .bytes = frame->bytes, .class = PACKET_PFC};
+    struct wire_slot slot = {.packet = frame,
+                             .bytes = frame->bytes,
+                             .class = PACKET_PFC,
+                             .arrive_ps = pause.effect_ps - fabric->pfc.response_ps -
+                                          lanes->link_delay_ps + port->delay_ps};
+    enum sink_drop cause = SINK_N_DROPS;
 
     lanes->frames = frame->next;
     if (lanes->frames)
@@ -383,11 +401,13 @@ static void take_effect(struct event_queue *queue, struct event *event)
                        ((struct pause_header *)(void *)lanes->frames->header)->effect_ps);
     else
         lanes->last_frame = &lanes->frames;
-    if (port->loss_classes >> PACKET_PFC & 1 &&
-        port->rare->lose(fabric, port, &slot) != SINK_N_DROPS) {
-        port_drop(fabric, port, &slot, SINK_DROP_LOSS);
+    if (port->loss_classes >> PACKET_PFC & 1)
+        cause = port->rare->lose(fabric, port, &slot);
+    if (cause != SINK_N_DROPS) {
+        port_drop(fabric, port, &slot, cause, fabric->engine.observer);
         return;
     }
+    OBSERVER_TELL(fabric->engine.observer, arrived, port->number, frame, PACKET_NOT_ECT);
     packet_give(&fabric->engine.pool, frame);
     hear(fabric, &fabric->ports[port->number ^ 1], &pause);
 }

@@ -68,6 +68,10 @@ void pfc_give(struct fabric *fabric, struct buffer *buffer, struct port *in, uin
 /* Puts a due pause frame on the idle port's wire. */
 void pfc_send(struct fabric *fabric, struct port *port);
 
+/* A pause frame behind its Ethernet header (IEEE 802.1Qbb): PFC_WIRE_BYTES, without padding. */
+#define PFC_WIRE_BYTES 20
+void pfc_encode(const struct packet *frame, uint8_t *bytes);
+
 /* Pause frames on the wires of the port. */
 void pfc_count(const struct port *port, int64_t *n_packets, int64_t *n_bytes);
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/player.h"
 #include "models/host.h"
+#include "models/node_task.h"
+#include "models/observer.h"
+#include "sim/core/units.h"
 #include <string.h>
 
 #define WAITS_LISTED    1000
 #define LEAST_COMPACTED 1024
 
-enum stage { STAGE_READY, STAGE_ISSUE, STAGE_COMPLETE, STAGE_SENDER_DONE };
+enum stage { STAGE_READY, STAGE_ISSUE, STAGE_COMPLETE, STAGE_SENDER_DONE, STAGE_POSTED };
 
 struct step {
     uint64_t op;
@@ -25,11 +28,13 @@ struct played { /* a message and what the player knows of it */
     struct player *player;
     struct schedule_op op;
     int64_t ideal_ps;
+    uint8_t reach; /* enum graph_reach */
     int64_t planes[];
 };
 
 struct link_key {
     uint32_t src, dst, profile;
+    uint32_t first_nic, n_nics; /* asked for; 0: all that reach */
 };
 
 static int64_t now_of(const struct player *player)
@@ -84,6 +89,25 @@ static void later(struct player *player, uint64_t op, enum stage stage, int64_t 
     player->n_open_tasks++;
 }
 
+/* The same where the node may say when, itself. */
+static void after_node(struct player *player, uint64_t op, enum stage stage, int64_t wait_ps)
+{
+    if (wait_ps == NODE_LATER)
+        player->n_open_tasks++;
+    else
+        later(player, op, stage, wait_ps);
+}
+
+void node_proceed(struct node *node, uint64_t index, enum node_stage stage)
+{
+    static const enum stage stages[] = {
+        [NODE_POSTED] = STAGE_POSTED, [NODE_ISSUED] = STAGE_ISSUE, [NODE_DONE] = STAGE_COMPLETE};
+
+    if (stage != NODE_POSTED)
+        node->player->n_open_tasks--;
+    push(node->player, index, stages[stage]);
+}
+
 static bool is_started(const struct player *player, uint64_t op)
 {
     return player->started[op / 8] >> (op % 8) & 1;
@@ -114,7 +138,8 @@ static guint key_hash(gconstpointer key)
 {
     const struct link_key *k = key;
 
-    return (guint)random_mix(((uint64_t)k->src << 32 | k->dst) ^ (uint64_t)k->profile << 20);
+    return (guint)random_mix(((uint64_t)k->src << 32 | k->dst) ^ (uint64_t)k->profile << 20 ^
+                             (uint64_t)k->n_nics << 40 ^ (uint64_t)k->first_nic << 48);
 }
 
 static gboolean key_equal(gconstpointer a, gconstpointer b)
@@ -128,11 +153,31 @@ static const struct host_setting *setting_of(const struct player *player, uint32
     return player->run->hosts ? player->run->hosts[host] : NULL;
 }
 
-static const struct host_config *host_config_of(const struct player *player, uint32_t rank)
+/* The node of a host, made when it is first asked for. */
+static struct node *node_of(struct player *player, uint32_t host)
 {
-    const struct host_setting *setting = setting_of(player, player->run->schedule->rank_host[rank]);
+    const struct host_setting *setting = setting_of(player, host);
+    struct node *node = player->nodes[host];
 
-    return setting ? &setting->host : &player->run->model->host;
+    if (node)
+        return node;
+    node = g_malloc0(player->node_ops->size);
+    *node = (struct node){.ops = player->node_ops,
+                          .engine = player->engine,
+                          .run = player->run,
+                          .config = setting ? &setting->host : &player->run->model->host,
+                          .host = host,
+                          .ledger = player->ledger,
+                          .player = player};
+    player->nodes[host] = node;
+    if (node->ops->open)
+        node->ops->open(node);
+    return node;
+}
+
+static struct node *node_of_rank(struct player *player, uint32_t rank)
+{
+    return node_of(player, player->run->schedule->rank_host[rank]);
 }
 
 /* What a host uses for a flow: what the flow asks for or, if that is nothing, its group's. */
@@ -164,15 +209,18 @@ static uint32_t used_nics(const struct player *player, uint32_t host)
     return used;
 }
 
-static uint32_t usable_nics(const struct player *player, uint32_t src, uint32_t dst)
+/* How many pairs of NICs can talk, of those asked for and behind one another. */
+static uint32_t usable_nics(const struct player *player, const struct link_key *key)
 {
     const struct graph *graph = player->run->graph;
-    uint32_t n = MIN(used_nics(player, src), used_nics(player, dst)), usable = 0;
+    uint32_t n = MIN(used_nics(player, key->src), used_nics(player, key->dst));
+    uint32_t first = key->first_nic, nic = first;
 
-    while (usable < n && route_reaches(player->route, graph_port(graph, src, usable),
-                                       graph->first_port[dst] + usable))
-        usable++;
-    return usable;
+    n = key->n_nics > 0 ? MIN(n, first + key->n_nics) : n;
+    while (nic < n && route_reaches(player->route, graph_port(graph, key->src, nic),
+                                    graph->first_port[key->dst] + nic))
+        nic++;
+    return nic - first;
 }
 
 /* The settings for a connection between two hosts; NULL, with player->error, if there are none. */
@@ -200,13 +248,15 @@ static struct connection *open_connection(struct player *player, const struct li
     const struct transport_profile *profile = profile_of(player, key->src, key->profile);
     struct connection *connection = g_malloc0(profile->ops->connection_size);
 
-    connection->ops = profile->ops;
+    connection->ops = observer_transport(player->engine->observer, profile->ops);
     connection->config = config;
     connection->engine = player->engine;
     connection->src = &player->engine->hosts[key->src];
     connection->dst = &player->engine->hosts[key->dst];
     connection->key =
-        random_mix(((uint64_t)key->src << 32 | key->dst) + (uint64_t)key->profile * RANDOM_GOLDEN);
+        random_mix(((uint64_t)key->src << 32 | key->dst) + (uint64_t)key->profile * RANDOM_GOLDEN +
+                   ((uint64_t)key->n_nics << 40 | (uint64_t)key->first_nic << 48));
+    connection->first_nic = key->first_nic;
     connection->n_nics = n_nics;
     connection->profile = profile_name(profile);
     connection->next = player->first_connection;
@@ -223,7 +273,7 @@ static struct connection *connect(struct player *player, const struct link_key *
 
     if (connection)
         return connection;
-    uint32_t n_nics = usable_nics(player, key->src, key->dst);
+    uint32_t n_nics = usable_nics(player, key);
 
     if (n_nics == 0)
         g_set_error(&player->error, GRAPH_ERROR, 0,
@@ -237,8 +287,9 @@ static struct connection *connect(struct player *player, const struct link_key *
 /* --- messages ------------------------------------------------------------------------------------
  */
 
+/* Sets `reach` too. */
 static int64_t ideal_of(const struct player *player, const struct connection *connection,
-                        int64_t bytes)
+                        int64_t bytes, uint8_t *reach)
 {
     const struct graph *graph = player->run->graph;
     const struct transport_common *common = connection->config;
@@ -247,9 +298,12 @@ static int64_t ideal_of(const struct player *player, const struct connection *co
     int64_t n = transport_n_packets(bytes, common->payload);
 
     for (uint32_t nic = 0; nic < n_paths; nic++)
-        if (!ideal_path_find(player->route, connection->src->nics[nic].port,
-                             graph->first_port[connection->dst->number] + nic, &paths[nic]))
+        if (!ideal_path_find(player->route, connection->src->nics[connection->first_nic + nic].port,
+                             graph->first_port[connection->dst->number] + connection->first_nic +
+                                 nic,
+                             &paths[nic]))
             return SINK_NEVER;
+    *reach = paths[0].reach;
     return ideal_spread_ps(paths, n_paths, n, common->payload + common->header,
                            bytes - (n - 1) * common->payload + common->header);
 }
@@ -258,7 +312,7 @@ static void post(struct player *player, uint64_t index, const struct schedule_op
 {
     const struct schedule *schedule = player->run->schedule;
     struct link_key key = {schedule->rank_host[op->rank], schedule->rank_host[op->peer],
-                           op->profile};
+                           op->profile, op->first_nic, op->n_nics};
     struct connection *connection = connect(player, &key);
 
     if (!connection)
@@ -268,7 +322,7 @@ static void post(struct player *player, uint64_t index, const struct schedule_op
 
     played->player = player;
     played->op = *op;
-    played->ideal_ps = ideal_of(player, connection, op->bytes);
+    played->ideal_ps = ideal_of(player, connection, op->bytes, &played->reach);
     played->message = (struct message){.connection = connection,
                                        .op = index,
                                        .bytes = op->bytes,
@@ -280,6 +334,8 @@ static void post(struct player *player, uint64_t index, const struct schedule_op
     g_ptr_array_add(player->messages, played);
     player->n_open_messages++;
     player->n_flows++;
+    ledger_enter(player->ledger, key.src, LEDGER_NETWORK, now_of(player));
+    ledger_enter(player->ledger, key.dst, LEDGER_NETWORK, now_of(player));
     connection->ops->post(connection, &played->message);
 }
 
@@ -298,6 +354,7 @@ static void report_flow(struct player *player, struct played *played)
                              .end_receiver_ps = message->end_receiver_ps,
                              .end_sender_ps = message->end_sender_ps,
                              .ideal_ps = played->ideal_ps,
+                             .reach = played->reach,
                              .packets = message->packets,
                              .retransmitted_packets = message->retransmitted_packets,
                              .spurious_retransmissions = message->spurious_retransmissions,
@@ -349,6 +406,32 @@ static void close_message(struct played *played)
         played->player->n_open_messages--;
 }
 
+/* Its ends wait no longer for it; how much later it came than it would have without resends. */
+static void account_delivery(struct player *player, const struct played *played)
+{
+    const struct message *message = &played->message;
+    uint32_t src = message->connection->src->number, dst = message->connection->dst->number;
+
+    if (!player->ledger)
+        return;
+    if (message->retransmitted_packets > 0)
+        ledger_late(player->ledger, dst, now_of(player) - message->start_ps - played->ideal_ps,
+                    now_of(player));
+    ledger_leave(player->ledger, src, LEDGER_NETWORK, now_of(player));
+    ledger_leave(player->ledger, dst, LEDGER_NETWORK, now_of(player));
+}
+
+/* The sender's node has its work request back. */
+static void tell_sender(struct player *player, const struct played *played)
+{
+    struct node *node;
+
+    if (!player->node_ops->sent)
+        return;
+    node = node_of_rank(player, played->op.rank);
+    node->ops->sent(node, played->message.op, &played->op);
+}
+
 static void delivered(struct message *message)
 {
     struct played *played = (struct played *)message;
@@ -358,8 +441,11 @@ static void delivered(struct message *message)
     message->delivered = true;
     message->end_receiver_ps = now_of(player);
     player->delivered_bytes += message->bytes;
-    later(player, message->op, STAGE_COMPLETE,
-          player->node->notify_ps(host_config_of(player, played->op.peer), &played->op));
+    account_delivery(player, played);
+    struct node *node = node_of_rank(player, played->op.peer);
+
+    after_node(player, message->op, STAGE_COMPLETE,
+               node->ops->notify(node, message->op, &played->op));
     if (!message->failed)
         close_message(played);
 }
@@ -372,6 +458,7 @@ static void acknowledged(struct message *message)
     message->acknowledged = true;
     message->end_sender_ps = now_of(played->player);
     push(played->player, message->op, STAGE_SENDER_DONE);
+    tell_sender(played->player, played);
     close_message(played);
 }
 
@@ -382,6 +469,7 @@ static void failed(struct message *message, const char *reason)
     message->failed = true;
     message->reason = reason;
     push(played->player, message->op, STAGE_SENDER_DONE);
+    tell_sender(played->player, played);
     close_message(played);
 }
 
@@ -403,31 +491,27 @@ static void note_group_start(struct player *player, const struct schedule_op *op
 
 static void become_ready(struct player *player, uint64_t index, const struct schedule_op *op)
 {
-    const struct host_config *host = host_config_of(player, op->rank);
-    int64_t wait_ps = 0;
+    struct node *node;
 
     if (op->start_ps > now_of(player)) {
         later(player, index, STAGE_READY, op->start_ps - now_of(player));
         return;
     }
     note_group_start(player, op);
-    switch (op->kind) {
-    case SCHEDULE_MESSAGE:
-        later(player, index, STAGE_ISSUE, player->node->issue_ps(host, op));
+    OBSERVER_TELL(player->engine->observer, begun, index);
+    if (op->kind == SCHEDULE_JOIN) {
+        push(player, index, STAGE_COMPLETE);
         return;
-    case SCHEDULE_REDUCE:
-        wait_ps = player->node->reduce_ps(host, op);
-        break;
-    case SCHEDULE_COMPUTE:
-        wait_ps = op->duration_ps;
-        break;
-    case SCHEDULE_JOIN:
-        break;
     }
-    later(player, index, STAGE_COMPLETE, wait_ps);
+    node = node_of_rank(player, op->rank);
+    if (op->kind == SCHEDULE_MESSAGE)
+        after_node(player, index, STAGE_ISSUE, node->ops->issue(node, index, op));
+    else
+        after_node(player, index, STAGE_COMPLETE, node->ops->perform(node, index, op));
 }
 
-static void edge_fires(struct player *player, uint64_t index)
+/* An edge from `by` to `index`. */
+static void edge_fires(struct player *player, uint64_t index, uint64_t by, enum schedule_when when)
 {
     struct schedule_op op;
 
@@ -444,6 +528,7 @@ static void edge_fires(struct player *player, uint64_t index)
         g_hash_table_remove(player->counts, count_key(index));
     }
     mark_started(player, index);
+    OBSERVER_TELL(player->engine->observer, enabled, index, by, when);
     push(player, index, STAGE_READY);
 }
 
@@ -455,19 +540,25 @@ static void fire_edges(struct player *player, uint64_t index, enum schedule_when
     for (uint32_t k = 0;
          (next = schedule_successor(player->run->schedule, index, k, &when)) != SCHEDULE_NONE; k++)
         if (when == which)
-            edge_fires(player, next);
+            edge_fires(player, next, index, when);
 }
 
 static void complete(struct player *player, uint64_t index, const struct schedule_op *op)
 {
     player->n_done++;
+    OBSERVER_TELL(player->engine->observer, completed, index);
     if (op->group != SCHEDULE_NO_GROUP) {
         player->groups[op->group].n_done++;
         player->groups[op->group].end_ps = now_of(player);
     }
+    if (op->flags & SCHEDULE_ENDS_STEP)
+        ledger_step(player->ledger, player->run->schedule->rank_host[op->rank], now_of(player));
     fire_edges(player, index, SCHEDULE_AT_RECEIVER);
-    if (op->kind != SCHEDULE_MESSAGE)
-        fire_edges(player, index, SCHEDULE_AT_SENDER);
+    if (op->kind == SCHEDULE_MESSAGE)
+        return;
+    fire_edges(player, index, SCHEDULE_AT_SENDER);
+    if (player->run->schedule->issue_edges)
+        fire_edges(player, index, SCHEDULE_AT_ISSUE);
 }
 
 static void take_step(struct player *player, struct step step)
@@ -481,6 +572,11 @@ static void take_step(struct player *player, struct step step)
         break;
     case STAGE_ISSUE:
         post(player, step.op, &op);
+        if (player->run->schedule->issue_edges && !player->node_ops->posts)
+            fire_edges(player, step.op, SCHEDULE_AT_ISSUE);
+        break;
+    case STAGE_POSTED:
+        fire_edges(player, step.op, SCHEDULE_AT_ISSUE);
         break;
     case STAGE_COMPLETE:
         complete(player, step.op, &op);
@@ -571,8 +667,10 @@ static void limit_hosts(struct player *player)
         struct host *host = &player->engine->hosts[number];
 
         host->rate_bps = 0;
-        for (uint32_t nic = 0; nic < used_nics(player, number); nic++)
-            host->rate_bps += host->nics[nic].rate_bps;
+        for (uint32_t nic = 0; nic < host->n_nics; nic++) {
+            host->nics[nic].unused = nic >= used_nics(player, number);
+            host->rate_bps += host->nics[nic].unused ? 0 : host->nics[nic].rate_bps;
+        }
     }
 }
 
@@ -585,7 +683,7 @@ void player_init(struct player *player, struct engine *engine, const struct back
                               .run = run,
                               .sink = sink,
                               .route = route,
-                              .node = node_list[run->model->host.node]};
+                              .node_ops = node_list[run->model->host.node]};
     event_init(&player->follow_up, follow_up, EVENT_CLASS_TIMER);
     event_init(&player->starter, start_due, EVENT_CLASS_TIMER | UINT64_C(1) << 61);
     player->work = g_array_new(FALSE, FALSE, sizeof(struct step));
@@ -598,8 +696,13 @@ void player_init(struct player *player, struct engine *engine, const struct back
     for (guint i = 0; i < n_groups; i++)
         player->groups[i].start_ps = player->groups[i].end_ps = SINK_NEVER;
     agreements_init(&player->agreements);
+    player->nodes = g_new0(struct node *, run->graph->n_hosts + 1);
+    if (player->node_ops->accounts) {
+        player->ledger = g_new0(struct ledger, 1);
+        ledger_init(player->ledger, run->graph->n_hosts, sink);
+    }
     limit_hosts(player);
-    engine->up = &upcalls;
+    engine->up = observer_upcalls(engine->observer, &upcalls);
     start_roots(player);
 }
 
@@ -638,6 +741,48 @@ static void report_messages(struct player *player, struct backend_result *result
     }
 }
 
+/* Whether the element before it in its lane, the operation before it, has begun. */
+static bool its_turn(const struct player *player, uint64_t index, const struct schedule_op *op)
+{
+    struct schedule_op before;
+
+    if (index == 0)
+        return true;
+    schedule_op(player->run->schedule, index - 1, &before);
+    return before.rank != op->rank || before.lane != op->lane || is_started(player, index - 1);
+}
+
+/* Engines whose turn it is at a wait that nothing ends: what holds up all that follows. */
+static void report_engines(struct player *player, struct backend_result *result)
+{
+    const struct schedule *schedule = player->run->schedule;
+
+    for (uint64_t index = 0; schedule->elements && index < schedule->n_ops; index++) {
+        struct schedule_op op;
+        guint count = count_of(player, index);
+
+        if (is_started(player, index) || count == 0)
+            continue;
+        schedule_op(schedule, index, &op);
+        if (op.element == SCHEDULE_WAIT && its_turn(player, index, &op))
+            add_wait(result, g_strdup_printf("rank %u: engine %u, lane %u, waits for flag "
+                                             "%" G_GINT64_FORMAT ": %u of %u sets have come",
+                                             op.rank, op.engine, op.lane, op.bytes, count - 1,
+                                             op.n_needed - 1));
+    }
+}
+
+/* What a file says of operations that never began comes before all else: it names the cause. */
+static void report_sayings(struct player *player, struct backend_result *result)
+{
+    const struct schedule *schedule = player->run->schedule;
+
+    for (uint64_t index = 0; schedule->sayings && index < schedule->n_ops; index++)
+        if (!is_started(player, index) && schedule_saying(schedule, index))
+            add_wait(result, g_strdup_printf("operation %" G_GUINT64_FORMAT ": %s", index,
+                                             schedule_saying(schedule, index)));
+}
+
 /* Messages that never became ready: their records have no times. */
 static void report_unstarted(struct player *player, struct backend_result *result)
 {
@@ -650,6 +795,8 @@ static void report_unstarted(struct player *player, struct backend_result *resul
         if (is_started(player, index))
             continue;
         schedule_op(schedule, index, &op);
+        if (schedule_saying(schedule, index) && op.kind != SCHEDULE_MESSAGE)
+            continue;
         char *line =
             op.n_needed == 0
                 ? g_strdup_printf("operation %" G_GUINT64_FORMAT
@@ -673,6 +820,7 @@ static void report_unstarted(struct player *player, struct backend_result *resul
                                  .end_receiver_ps = SINK_NEVER,
                                  .end_sender_ps = SINK_NEVER,
                                  .ideal_ps = SINK_NEVER,
+                                 .reach = SINK_REACH_UNKNOWN,
                                  .status = SINK_UNFINISHED,
                                  .n_planes = player->run->graph->n_planes,
                                  .bytes_by_plane = planes,
@@ -692,6 +840,7 @@ static void report_pending(struct player *player, struct backend_result *result)
 
         player->started[step.op / 8] &= (guint8) ~(1u << (step.op % 8));
     }
+    report_engines(player, result);
     report_unstarted(player, result);
 }
 
@@ -710,7 +859,10 @@ static void report_groups(struct player *player)
                                     player->groups[i].start_ps,
                                     done ? player->groups[i].end_ps : SINK_NEVER,
                                     group->n_ops,
-                                    player->groups[i].n_done};
+                                    player->groups[i].n_done,
+                                    group->n_calls,
+                                    group->element_bytes,
+                                    group->root};
 
         if (player->sink->ops->group)
             player->sink->ops->group(player->sink->data, &record);
@@ -724,7 +876,7 @@ static void report_transport(struct player *player, const struct transport_ops *
     bool used = false;
 
     for (const struct connection *c = player->first_connection; c; c = c->next)
-        if (c->ops == ops && ops->report) {
+        if (c->ops->report == ops->report && ops->report) {
             ops->report(c, sums);
             used = true;
         }
@@ -742,12 +894,48 @@ static void report_totals(struct player *player)
         report_transport(player, transport_list[t]);
 }
 
+static void report_metric(const struct player *player, const char *name, const char *unit,
+                          double value)
+{
+    struct sink_metric metric = {name, unit, value};
+
+    if (player->sink->ops->metric)
+        player->sink->ops->metric(player->sink->data, &metric);
+}
+
+/* Counters of the nodes, summed; and what the time of their ranks went into. */
+static void report_nodes(struct player *player)
+{
+    const struct node_ops *ops = player->node_ops;
+    int64_t sums[NODE_MAX_TOTALS] = {0};
+
+    for (uint32_t host = 0; ops->report && host < player->run->graph->n_hosts; host++)
+        if (player->nodes[host])
+            ops->report(player->nodes[host], sums);
+    for (guint k = 0; ops->totals && ops->totals[k]; k++) {
+        g_autofree char *name = g_strdup_printf("%s_%s", ops->name, ops->totals[k]);
+
+        report_metric(player, name, "count", (double)sums[k]);
+    }
+    if (!player->ledger)
+        return;
+    ledger_finish(player->ledger);
+    double idle_s = (double)player->ledger->idle_ps / 1e12;
+
+    report_metric(player, "accelerator_time", "s", (double)player->ledger->step_ps / 1e12);
+    report_metric(player, "accelerator_idle_time", "s", idle_s);
+    report_metric(player, "accelerator_idle_cost", "price",
+                  idle_s / 3600 * (double)player->run->model->host.price / (double)UNITS_PPT);
+}
+
 void player_report(struct player *player, struct backend_result *result)
 {
+    report_sayings(player, result);
     report_messages(player, result);
     report_pending(player, result);
     report_groups(player);
     report_totals(player);
+    report_nodes(player);
     result->n_ops_done = player->n_done;
     result->n_flows = player->n_flows;
     result->n_flows_finished = player->n_finished;
@@ -770,6 +958,17 @@ void player_clear(struct player *player)
         c->ops->close(c);
         g_free(c);
     }
+    for (uint32_t host = 0; host < player->run->graph->n_hosts; host++)
+        if (player->nodes[host]) {
+            if (player->node_ops->close)
+                player->node_ops->close(player->nodes[host]);
+            node_task_clear(player->nodes[host]);
+            g_free(player->nodes[host]);
+        }
+    g_free(player->nodes);
+    if (player->ledger)
+        ledger_clear(player->ledger);
+    g_free(player->ledger);
     agreements_clear(&player->agreements);
     g_array_unref(player->work);
     g_array_unref(player->starts);

@@ -24,10 +24,12 @@ struct player {
     const struct backend_run *run;
     const struct sink *sink;
     const struct route *route; /* for ideal times and for which NIC pairs can talk */
-    const struct node_ops *node;
-    bool over;     /* nothing is left to do, or something went wrong; stops the engine */
-    bool keeps;    /* messages stay until the end: somebody looks at them (models/series.h) */
-    GError *error; /* input that cannot be played, found on the way */
+    const struct node_ops *node_ops;
+    struct node **nodes;   /* by host; made when first asked */
+    struct ledger *ledger; /* NULL if the nodes do not account for their time */
+    bool over;             /* nothing is left to do, or something went wrong; stops the engine */
+    bool keeps;            /* messages stay to the end: somebody looks at them (models/series.h) */
+    GError *error;         /* input that cannot be played, found on the way */
     /* private */
     struct event follow_up, starter;
     GArray *work; /* struct step, in order */

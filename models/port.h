@@ -4,7 +4,8 @@
  *   fifo      lazy: the departure of a packet is known when it is admitted; one event a hop
  *   priority  event-driven: priorities, shared buffer, PFC, marks at dequeue, slow hosts
  * A run has one form, chosen once from its configuration (fabric.c); the events of a port are the
- * form's own functions, so that nothing on a packet's way asks which form it is.
+ * form's own functions, so that nothing on a packet's way asks which form it is, nor whether the
+ * run is observed: each form has a second set of functions for that, compiled from the same code.
  */
 #ifndef WEFT_MODELS_PORT_H
 #define WEFT_MODELS_PORT_H
@@ -49,8 +50,8 @@ struct port {
     uint32_t ps_per_byte;               /* 0: not a whole number, or a clock that drifts */
     uint8_t loss_classes;               /* bit set of packet classes that may be lost here */
     uint8_t markable_ecn;               /* enum packet_ecn of packets that may be marked here */
-    bool peer_is_switch;
-    bool from_host;
+    uint8_t mark_rule;                  /* entry of the fabric's ecn_map */
+    bool peer_is_switch : 1, from_host : 1;
     _Alignas(64) int64_t busy_until_ps;
     int64_t waiting_bytes; /* in the ring, transmission not started when last looked at */
     int64_t delay_ps;
@@ -71,6 +72,12 @@ G_STATIC_ASSERT(sizeof(struct port) == 192);
 struct port_rare *port_rare(struct port *port);
 void port_rare_free(struct port *port);
 
+/* The faults that touch the port; NULL: none (models/faults.h). */
+static inline struct port_faults *port_faults(const struct port *port)
+{
+    return port->rare && port->rare->loss ? port->rare->loss->faults : NULL;
+}
+
 static inline int64_t port_n_dropped(const struct port *port, enum sink_drop cause)
 {
     return port->rare ? port->rare->n_dropped[cause] : 0;
@@ -89,10 +96,18 @@ struct port_ops {
     void (*count)(const struct port *port, int64_t *n_packets, int64_t *n_bytes);
     /* What its transmitter has sent and what waits, as of `now_ps`; changes nothing. */
     void (*look)(const struct port *port, int64_t now_ps, struct fabric_look *look);
+    /*
+     * Transmissions that have not begun have another rate; the end of the last one that has, or
+     * now.
+     */
+    int64_t (*set_rate)(struct fabric *fabric, struct port *port, int64_t rate_bps);
     /* What the form alone knows of a port, at the end. */
     void (*report)(const struct fabric *fabric, const struct port *port, struct sink_port *record);
 };
 
 extern const struct port_ops port_fifo, port_priority;
+
+/* The same, telling the engine's observer (observer.h). */
+extern const struct port_ops port_fifo_observed, port_priority_observed;
 
 #endif

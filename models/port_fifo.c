@@ -38,12 +38,13 @@ static inline void start_due(struct port *port, int64_t now_ps)
 }
 
 /* Puts the packet behind what is there. Takes it. */
-static inline void transmit(struct fabric *fabric, struct port *port, const struct wire_slot *slot)
+PORT_COMPILED_TWICE void transmit(struct fabric *fabric, struct port *port,
+                                  const struct wire_slot *slot, struct observer *observer)
 {
     int64_t now_ps = fabric->engine.events.now_ps;
     int64_t start_ps = port->busy_until_ps > now_ps ? port->busy_until_ps : now_ps;
 
-    port_put(fabric, port, slot, start_ps);
+    port_put(fabric, port, slot, start_ps, observer);
     if (start_ps == now_ps) {
         port->started = port->tail;
         port->waiting_bytes = 0;
@@ -55,20 +56,21 @@ static inline void transmit(struct fabric *fabric, struct port *port, const stru
 }
 
 /* A packet wants to leave a switch by `port`: limit, marks, then the queue. Takes the packet. */
-static inline void admit(struct fabric *fabric, struct port *port, struct wire_slot *slot)
+PORT_COMPILED_TWICE void admit(struct fabric *fabric, struct port *port, struct wire_slot *slot,
+                               struct observer *observer)
 {
     start_due(port, fabric->engine.events.now_ps);
     if (port->busy_until_ps > fabric->engine.events.now_ps &&
         port->waiting_bytes + slot->bytes > port->limit_bytes) {
-        port_drop(fabric, port, slot, SINK_DROP_QUEUE);
+        port_drop(fabric, port, slot, SINK_DROP_QUEUE, observer);
         return;
     }
     if (slot->ecn == port->markable_ecn) {
-        enum queue_verdict verdict =
-            fabric->queue->admit(&fabric->queue_rule, &port->mark_draws, port->waiting_bytes);
+        enum queue_verdict verdict = fabric->queue->admit(&fabric->marks.rules[port->mark_rule],
+                                                          &port->mark_draws, port->waiting_bytes);
 
         if (verdict == QUEUE_DROP) {
-            port_drop(fabric, port, slot, SINK_DROP_QUEUE);
+            port_drop(fabric, port, slot, SINK_DROP_QUEUE, observer);
             return;
         }
         if (verdict == QUEUE_MARK) {
@@ -76,21 +78,23 @@ static inline void admit(struct fabric *fabric, struct port *port, struct wire_s
             port->n_marked++;
         }
     }
-    transmit(fabric, port, slot);
+    transmit(fabric, port, slot, observer);
 }
 
-static inline void forward(struct fabric *fabric, struct port *in, struct wire_slot *slot)
+PORT_COMPILED_TWICE void forward(struct fabric *fabric, struct port *in, struct wire_slot *slot,
+                                 struct observer *observer)
 {
     struct port *out = port_route(fabric, in, slot);
 
     if (out)
-        admit(fabric, out, slot);
+        admit(fabric, out, slot, observer);
     else
-        port_drop(fabric, in, slot, SINK_DROP_NO_ROUTE);
+        port_drop(fabric, in, slot, SINK_DROP_NO_ROUTE, observer);
 }
 
 /* The head of a wire's ring has reached the other end. */
-static void arrive(struct event_queue *queue, struct event *event)
+PORT_COMPILED_TWICE void arrive_with(struct event_queue *queue, struct event *event,
+                                     struct observer *observer)
 {
     struct fabric *fabric = fabric_of(queue);
     struct port *port = (struct port *)(void *)event;
@@ -107,12 +111,13 @@ static void arrive(struct event_queue *queue, struct event *event)
         enum sink_drop cause = port->rare->lose(fabric, port, &slot);
 
         if (cause != SINK_N_DROPS) {
-            port_drop(fabric, port, &slot, cause);
+            port_drop(fabric, port, &slot, cause, observer);
             return;
         }
     }
+    OBSERVER_TELL(observer, arrived, port->number, slot.packet, slot.ecn);
     if (port->peer_is_switch) {
-        forward(fabric, port, &slot);
+        forward(fabric, port, &slot, observer);
     } else {
         slot.packet->ecn = slot.ecn;
         host_receive(&fabric->engine, port->peer, slot.packet);
@@ -153,6 +158,16 @@ static void look_ahead(struct event_queue *queue, struct event *event, int stage
     }
 }
 
+static void arrive(struct event_queue *queue, struct event *event)
+{
+    arrive_with(queue, event, NULL);
+}
+
+static void arrive_observed(struct event_queue *queue, struct event *event)
+{
+    arrive_with(queue, event, engine_of(queue)->observer);
+}
+
 static void becomes_free(struct event_queue *queue, struct event *event)
 {
     struct port *port = (struct port *)(void *)((char *)event - offsetof(struct port, ready));
@@ -164,7 +179,7 @@ static void init(struct fabric *fabric, struct port *port)
 {
     if (fabric->n_ports >= LEAST_PORTS_AHEAD && fabric->choice->repeatable)
         fabric->engine.events.ahead = look_ahead;
-    event_init(&port->arrival, arrive, 0);
+    event_init(&port->arrival, fabric->engine.observer ? arrive_observed : arrive, 0);
     event_init(&port->ready, becomes_free, EVENT_CLASS_TRANSMIT | port->number);
 }
 
@@ -173,13 +188,24 @@ static void clear(struct port *port)
     g_free(port->ring);
 }
 
-static void fifo_send(struct engine *engine, uint32_t number, struct packet *packet)
+PORT_COMPILED_TWICE void send_with(struct engine *engine, uint32_t number, struct packet *packet,
+                                   struct observer *observer)
 {
     struct fabric *fabric = (struct fabric *)(void *)engine;
     struct wire_slot slot = port_slot(packet);
 
     assert(fabric->ports[number].busy_until_ps <= engine->events.now_ps);
-    transmit(fabric, &fabric->ports[number], &slot);
+    transmit(fabric, &fabric->ports[number], &slot, observer);
+}
+
+static void fifo_send(struct engine *engine, uint32_t number, struct packet *packet)
+{
+    send_with(engine, number, packet, NULL);
+}
+
+static void fifo_send_observed(struct engine *engine, uint32_t number, struct packet *packet)
+{
+    send_with(engine, number, packet, engine->observer);
 }
 
 static bool idle(struct engine *engine, uint32_t number)
@@ -215,6 +241,34 @@ static void look_at(const struct port *port, int64_t now_ps, struct fabric_look 
     look->sent_bytes = port->n_bytes - look->queue_bytes;
 }
 
+/* What waits gets new times, one packet after the other. */
+static int64_t set_rate(struct fabric *fabric, struct port *port, int64_t rate_bps)
+{
+    struct event_queue *events = &fabric->engine.events;
+    int64_t begun_ps = events->now_ps;
+
+    start_due(port, events->now_ps);
+    if (port->started != port->head)
+        begun_ps =
+            MAX(begun_ps, port->ring[(port->started - 1) & port->mask].arrive_ps - port->delay_ps);
+    port_take_rate(port, rate_bps);
+    if (port->started == port->tail)
+        return begun_ps;
+    port->busy_until_ps = begun_ps;
+    for (uint32_t i = port->started; i != port->tail; i++) {
+        struct wire_slot *slot = &port->ring[i & port->mask];
+        int64_t start_ps = port->busy_until_ps;
+
+        port->busy_until_ps += port_transmission_ps(port, slot->bytes);
+        slot->arrive_ps = port->busy_until_ps + port->delay_ps;
+        OBSERVER_TELL(fabric->engine.observer, sent, port->number, slot->packet, start_ps,
+                      port->busy_until_ps, slot->arrive_ps);
+    }
+    if (port->started == port->head)
+        port_schedule_head(events, port);
+    return begun_ps;
+}
+
 static void report(const struct fabric *fabric, const struct port *port, struct sink_port *record)
 {
     (void)fabric;
@@ -222,14 +276,12 @@ static void report(const struct fabric *fabric, const struct port *port, struct 
     record->pauses_sent = record->pauses_received = record->paused_ps = 0;
 }
 
-const struct port_ops port_fifo = {
-    .name = "fifo",
-    .summary = "One FIFO queue a port; a packet costs one event a hop.",
-    .init = init,
-    .clear = clear,
-    .send = fifo_send,
-    .idle = idle,
-    .count = count,
-    .look = look_at,
-    .report = report,
-};
+#define FIFO_OPS(send_)                                                                            \
+    {                                                                                              \
+        .name = "fifo", .summary = "One FIFO queue a port; a packet costs one event a hop.",       \
+        .init = init, .clear = clear, .send = send_, .idle = idle, .count = count,                 \
+        .look = look_at, .set_rate = set_rate, .report = report,                                   \
+    }
+
+const struct port_ops port_fifo = FIFO_OPS(fifo_send);
+const struct port_ops port_fifo_observed = FIFO_OPS(fifo_send_observed);

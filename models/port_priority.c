@@ -53,7 +53,8 @@ static bool verdict_drops(struct fabric *fabric, struct port *port, struct wire_
 
     if (slot->ecn != port->markable_ecn)
         return false;
-    verdict = fabric->queue->admit(&fabric->queue_rule, &port->mark_draws, waiting_bytes);
+    verdict = fabric->queue->admit(&fabric->marks.rules[port->mark_rule], &port->mark_draws,
+                                   waiting_bytes);
     if (verdict == QUEUE_MARK) {
         slot->ecn = PACKET_CE;
         port->n_marked++;
@@ -69,7 +70,8 @@ static struct buffer *buffer_of(struct fabric *fabric, uint32_t node)
 }
 
 /* A packet leaves its queue for the wire. */
-static void send_first(struct fabric *fabric, struct port *port, uint32_t priority)
+PORT_COMPILED_TWICE void send_first(struct fabric *fabric, struct port *port, uint32_t priority,
+                                    struct observer *observer)
 {
     struct port_lanes *lanes = port->lanes;
     struct lane *lane = &lanes->lanes[priority];
@@ -82,7 +84,7 @@ static void send_first(struct fabric *fabric, struct port *port, uint32_t priori
     port->waiting_bytes -= bytes;
     if (fabric->mark_at_dequeue)
         verdict_drops(fabric, port, &first.slot, lane->bytes);
-    port_put(fabric, port, &first.slot, fabric->engine.events.now_ps);
+    port_put(fabric, port, &first.slot, fabric->engine.events.now_ps, observer);
     if (fabric->pfc.lossless >> priority & 1)
         pfc_give(fabric, buffer, &fabric->ports[first.in], priority, bytes);
     else
@@ -101,7 +103,8 @@ static void ask_for_ready(struct fabric *fabric, struct port *port)
         event_schedule(&fabric->engine.events, &port->ready, port->busy_until_ps);
 }
 
-void port_priority_kick(struct fabric *fabric, struct port *port)
+PORT_COMPILED_TWICE void kick_with(struct fabric *fabric, struct port *port,
+                                   struct observer *observer)
 {
     struct port_lanes *lanes = port->lanes;
 
@@ -113,24 +116,40 @@ void port_priority_kick(struct fabric *fabric, struct port *port)
         if (lanes->due)
             pfc_send(fabric, port);
         else
-            send_first(fabric, port, 31 - (uint32_t)__builtin_clz(open));
+            send_first(fabric, port, 31 - (uint32_t)__builtin_clz(open), observer);
     }
     if (sendable(lanes))
         ask_for_ready(fabric, port);
 }
 
-static void becomes_free(struct event_queue *queue, struct event *event)
+void port_priority_kick(struct fabric *fabric, struct port *port)
+{
+    kick_with(fabric, port, fabric->engine.observer);
+}
+
+PORT_COMPILED_TWICE void becomes_free_with(struct event_queue *queue, struct event *event,
+                                           struct observer *observer)
 {
     struct port *port = (struct port *)(void *)((char *)event - offsetof(struct port, ready));
     struct fabric *fabric = fabric_of(queue);
 
-    port_priority_kick(fabric, port);
+    kick_with(fabric, port, observer);
     if (!port->from_host)
         return;
     if (port->busy_until_ps > queue->now_ps)
         ask_for_ready(fabric, port); /* a pause frame came first */
     else
         host_port_ready(&fabric->engine, port->number);
+}
+
+static void becomes_free(struct event_queue *queue, struct event *event)
+{
+    becomes_free_with(queue, event, NULL);
+}
+
+static void becomes_free_observed(struct event_queue *queue, struct event *event)
+{
+    becomes_free_with(queue, event, engine_of(queue)->observer);
 }
 
 /* --- switches ------------------------------------------------------------------------------- */
@@ -150,8 +169,9 @@ static enum sink_drop refusal(const struct fabric *fabric, const struct port *in
     return buffer_has(buffer, bytes) ? SINK_N_DROPS : SINK_DROP_BUFFER;
 }
 
-static void wait(struct fabric *fabric, struct port *in, struct port *out, uint32_t priority,
-                 const struct wire_slot *slot)
+PORT_COMPILED_TWICE void wait(struct fabric *fabric, struct port *in, struct port *out,
+                              uint32_t priority, const struct wire_slot *slot,
+                              struct observer *observer)
 {
     struct port_lanes *lanes = out->lanes;
     struct buffer *buffer = buffer_of(fabric, in->peer);
@@ -165,11 +185,12 @@ static void wait(struct fabric *fabric, struct port *in, struct port *out, uint3
         pfc_take(fabric, buffer, in, priority, slot->bytes);
     else
         buffer_take(buffer, slot->bytes);
-    port_priority_kick(fabric, out);
+    kick_with(fabric, out, observer);
 }
 
 /* A packet wants to leave a switch by `out`. Takes it. */
-static void admit(struct fabric *fabric, struct port *in, struct port *out, struct wire_slot *slot)
+PORT_COMPILED_TWICE void admit(struct fabric *fabric, struct port *in, struct port *out,
+                               struct wire_slot *slot, struct observer *observer)
 {
     uint32_t priority = fabric->priority_of[slot->class];
     struct port_lanes *lanes = out->lanes;
@@ -182,11 +203,11 @@ static void admit(struct fabric *fabric, struct port *in, struct port *out, stru
         verdict_drops(fabric, out, slot, seen_bytes))
         cause = SINK_DROP_QUEUE;
     if (cause != SINK_N_DROPS)
-        port_drop(fabric, out, slot, cause);
+        port_drop(fabric, out, slot, cause, observer);
     else if (waits)
-        wait(fabric, in, out, priority, slot);
+        wait(fabric, in, out, priority, slot, observer);
     else
-        port_put(fabric, out, slot, now_ps);
+        port_put(fabric, out, slot, now_ps, observer);
 }
 
 /* --- hosts that receive slowly -------------------------------------------------------------- */
@@ -212,7 +233,8 @@ static void take_slowly(struct fabric *fabric, struct port *port, struct wire_sl
 
     if (lossless ? !pfc_fits(fabric, NULL, port, priority, slot->bytes)
                  : intake->bytes + slot->bytes > port->lanes->intake_limit_bytes) {
-        port_drop(fabric, port, slot, lossless ? SINK_DROP_HEADROOM : SINK_DROP_HOST);
+        port_drop(fabric, port, slot, lossless ? SINK_DROP_HEADROOM : SINK_DROP_HOST,
+                  fabric->engine.observer);
         return;
     }
     slot->arrive_ps = begin_ps + units_transmission_ps(slot->bytes, port->lanes->intake_rate_bps);
@@ -248,7 +270,8 @@ static void taken(struct event_queue *queue, struct event *event)
 /* --- arrivals ------------------------------------------------------------------------------- */
 
 /* The head of a wire's ring has reached the other end. */
-static void arrive(struct event_queue *queue, struct event *event)
+PORT_COMPILED_TWICE void arrive_with(struct event_queue *queue, struct event *event,
+                                     struct observer *observer)
 {
     struct fabric *fabric = fabric_of(queue);
     struct port *port = (struct port *)(void *)event;
@@ -262,10 +285,11 @@ static void arrive(struct event_queue *queue, struct event *event)
         enum sink_drop cause = port->rare->lose(fabric, port, &slot);
 
         if (cause != SINK_N_DROPS) {
-            port_drop(fabric, port, &slot, cause);
+            port_drop(fabric, port, &slot, cause, observer);
             return;
         }
     }
+    OBSERVER_TELL(observer, arrived, port->number, slot.packet, slot.ecn);
     if (!port->peer_is_switch) {
         if (port->lanes->intake_rate_bps)
             take_slowly(fabric, port, &slot);
@@ -275,9 +299,19 @@ static void arrive(struct event_queue *queue, struct event *event)
     }
     out = port_route(fabric, port, &slot);
     if (out)
-        admit(fabric, port, out, &slot);
+        admit(fabric, port, out, &slot, observer);
     else
-        port_drop(fabric, port, &slot, SINK_DROP_NO_ROUTE);
+        port_drop(fabric, port, &slot, SINK_DROP_NO_ROUTE, observer);
+}
+
+static void arrive(struct event_queue *queue, struct event *event)
+{
+    arrive_with(queue, event, NULL);
+}
+
+static void arrive_observed(struct event_queue *queue, struct event *event)
+{
+    arrive_with(queue, event, engine_of(queue)->observer);
 }
 
 G_STATIC_ASSERT(offsetof(struct port, arrival) == 0);
@@ -288,11 +322,13 @@ static void init(struct fabric *fabric, struct port *port)
 {
     const struct pfc_config *config = &fabric->model->pfc;
     int64_t headroom = config->headroom;
+    bool observed = fabric->engine.observer != NULL;
 
     port->lanes = g_new0(struct port_lanes, 1);
     port->lanes->port = port;
-    event_init(&port->arrival, arrive, 0);
-    event_init(&port->ready, becomes_free, EVENT_CLASS_TRANSMIT | port->number);
+    event_init(&port->arrival, observed ? arrive_observed : arrive, 0);
+    event_init(&port->ready, observed ? becomes_free_observed : becomes_free,
+               EVENT_CLASS_TRANSMIT | port->number);
     event_init(&port->lanes->taken, taken, 0);
     if (!headroom || !port->peer_is_switch)
         headroom = MAX(headroom, pfc_headroom_needed(fabric->engine.graph, config, port->number,
@@ -322,7 +358,16 @@ static void priority_send(struct engine *engine, uint32_t number, struct packet 
     struct wire_slot slot = port_slot(packet);
 
     assert(fabric->ports[number].busy_until_ps <= engine->events.now_ps);
-    port_put(fabric, &fabric->ports[number], &slot, engine->events.now_ps);
+    port_put(fabric, &fabric->ports[number], &slot, engine->events.now_ps, NULL);
+}
+
+static void priority_send_observed(struct engine *engine, uint32_t number, struct packet *packet)
+{
+    struct fabric *fabric = (struct fabric *)(void *)engine;
+    struct wire_slot slot = port_slot(packet);
+
+    assert(fabric->ports[number].busy_until_ps <= engine->events.now_ps);
+    port_put(fabric, &fabric->ports[number], &slot, engine->events.now_ps, engine->observer);
 }
 
 static bool idle(struct engine *engine, uint32_t number)
@@ -356,6 +401,12 @@ static void look_at(const struct port *port, int64_t now_ps, struct fabric_look 
     look->n_pauses = port->lanes->n_silences;
 }
 
+static int64_t set_rate(struct fabric *fabric, struct port *port, int64_t rate_bps)
+{
+    port_take_rate(port, rate_bps);
+    return MAX(port->busy_until_ps, fabric->engine.events.now_ps);
+}
+
 static void report(const struct fabric *fabric, const struct port *port, struct sink_port *record)
 {
     record->pauses_sent = port->lanes->n_pauses_sent;
@@ -363,15 +414,13 @@ static void report(const struct fabric *fabric, const struct port *port, struct 
     record->paused_ps = pfc_paused_ps(fabric, port);
 }
 
-const struct port_ops port_priority = {
-    .name = "priority",
-    .summary = "A queue for each priority; shared buffer, pauses, marks at dequeue.",
-    .bytes = sizeof(struct port_lanes),
-    .init = init,
-    .clear = clear,
-    .send = priority_send,
-    .idle = idle,
-    .count = count,
-    .look = look_at,
-    .report = report,
-};
+#define PRIORITY_OPS(send_)                                                                        \
+    {                                                                                              \
+        .name = "priority",                                                                        \
+        .summary = "A queue for each priority; shared buffer, pauses, marks at dequeue.",          \
+        .bytes = sizeof(struct port_lanes), .init = init, .clear = clear, .send = send_,           \
+        .idle = idle, .count = count, .look = look_at, .set_rate = set_rate, .report = report,     \
+    }
+
+const struct port_ops port_priority = PRIORITY_OPS(priority_send);
+const struct port_ops port_priority_observed = PRIORITY_OPS(priority_send_observed);

@@ -7,6 +7,7 @@
 #define WEFT_MODELS_PORT_WIRE_H
 
 #include "models/fabric.h"
+#include "models/observer.h"
 #include "sim/core/units.h"
 
 static inline struct fabric *fabric_of(struct event_queue *queue)
@@ -25,6 +26,8 @@ static inline int64_t port_transmission_ps(struct port *port, uint32_t bytes)
                              : port_odd_transmission_ps(port, bytes);
 }
 
+void port_take_rate(struct port *port, int64_t rate_bps);
+
 static inline void port_schedule_head(struct event_queue *queue, struct port *port)
 {
     const struct wire_slot *slot = &port->ring[port->head & port->mask];
@@ -38,9 +41,16 @@ static inline void port_schedule_head(struct event_queue *queue, struct port *po
                            event_order_arrival(queue, arrive_ps, port->number));
 }
 
+/*
+ * Functions of a packet's way are compiled twice, for runs with an observer and for those without,
+ * which pass NULL: all that they would tell it is then not there.
+ */
+#define PORT_COMPILED_TWICE G_ALWAYS_INLINE static inline
+
 /* The packet's transmission starts at `start_ps`, behind what is on the wire. Takes the packet. */
-static inline void port_put(struct fabric *fabric, struct port *port,
-                            const struct wire_slot *arrived, int64_t start_ps)
+PORT_COMPILED_TWICE void port_put(struct fabric *fabric, struct port *port,
+                                  const struct wire_slot *arrived, int64_t start_ps,
+                                  struct observer *observer)
 {
     if (port->tail - port->head > port->mask || !port->ring)
         port_ring_grow(port);
@@ -55,11 +65,21 @@ static inline void port_put(struct fabric *fabric, struct port *port,
     fabric->n_hops++;
     if (port->tail - port->head == 1)
         port_schedule_head(&fabric->engine.events, port);
+    OBSERVER_TELL(observer, sent, port->number, slot->packet, start_ps, port->busy_until_ps,
+                  slot->arrive_ps);
 }
 
-/* Takes the packet. */
-void port_drop(struct fabric *fabric, struct port *port, const struct wire_slot *slot,
-               enum sink_drop cause);
+/* Counts the drop. Takes the packet. */
+void port_count_drop(struct fabric *fabric, struct port *port, const struct wire_slot *slot,
+                     enum sink_drop cause);
+
+PORT_COMPILED_TWICE void port_drop(struct fabric *fabric, struct port *port,
+                                   const struct wire_slot *slot, enum sink_drop cause,
+                                   struct observer *observer)
+{
+    OBSERVER_TELL(observer, dropped, port->number, slot->packet, cause);
+    port_count_drop(fabric, port, slot, cause);
+}
 
 /* The port by which a switch sends on what came in by `in`; NULL: it has no way there. */
 static inline struct port *port_route(struct fabric *fabric, const struct port *in,

@@ -5,12 +5,19 @@
 struct builder {
     struct route *route;
     const struct graph *graph;
+    const struct route *plan; /* NULL: this is the plan */
+    const uint8_t *dead;      /* by link; NULL: all are alive */
+    bool resilient;
     uint32_t *distance; /* of each node from the edge switch at hand */
     uint32_t *queue;
-    GArray *sets, *ports;
-    GHashTable **known; /* by node: GBytes of ports -> set number */
     uint32_t *scratch;
+    GArray *spread; /* uint32_t: ports of a resilient set */
 };
+
+static inline bool is_dead(const struct builder *builder, uint32_t port)
+{
+    return builder->dead && builder->dead[port / 2];
+}
 
 /* Numbers the components of switches; hosts do not forward. */
 static void find_components(struct route *route, uint32_t *queue, uint32_t *n_components)
@@ -78,9 +85,10 @@ static void measure_distances(struct builder *builder, uint32_t edge_switch)
         uint32_t node = builder->queue[head++];
 
         for (uint32_t i = 0; i < graph_n_ports(graph, node); i++) {
-            uint32_t peer = graph_port_peer(graph, graph_port(graph, node, i));
+            uint32_t port = graph_port(graph, node, i), peer = graph_port_peer(graph, port);
 
-            if (graph->nodes[peer].is_switch && builder->distance[peer] == ROUTE_NONE) {
+            if (graph->nodes[peer].is_switch && builder->distance[peer] == ROUTE_NONE &&
+                !is_dead(builder, port)) {
                 builder->distance[peer] = builder->distance[node] + 1;
                 builder->queue[tail++] = peer;
             }
@@ -89,24 +97,60 @@ static void measure_distances(struct builder *builder, uint32_t edge_switch)
 }
 
 /* The number of the set with these ports, made if the node has none like it. */
-static uint32_t intern_set(struct builder *builder, uint32_t node, uint32_t n)
+static uint32_t intern_set(struct route *route, uint32_t node, const uint32_t *ports, uint32_t n)
 {
-    GBytes *key = g_bytes_new(builder->scratch, n * sizeof(uint32_t));
+    GBytes *key = g_bytes_new(ports, n * sizeof(uint32_t));
     gpointer found;
 
-    if (!builder->known[node])
-        builder->known[node] =
+    if (!route->known[node])
+        route->known[node] =
             g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
-    if (g_hash_table_lookup_extended(builder->known[node], key, NULL, &found)) {
+    if (g_hash_table_lookup_extended(route->known[node], key, NULL, &found)) {
         g_bytes_unref(key);
         return GPOINTER_TO_UINT(found);
     }
-    struct route_set set = {builder->ports->len, n};
+    struct route_set set = {route->port_array->len, n};
 
-    g_array_append_vals(builder->ports, builder->scratch, n);
-    g_array_append_val(builder->sets, set);
-    g_hash_table_insert(builder->known[node], key, GUINT_TO_POINTER(builder->sets->len - 1));
-    return builder->sets->len - 1;
+    g_array_append_vals(route->port_array, ports, n);
+    g_array_append_val(route->set_array, set);
+    g_hash_table_insert(route->known[node], key, GUINT_TO_POINTER(route->set_array->len - 1));
+    return route->set_array->len - 1;
+}
+
+/*
+ * The n ports of builder->scratch as a set of plan.n x n: the place that a planned port has in the
+ * plan becomes n places, its own where it is alive, else one for each live port. An index that is
+ * a hash scaled to the set's size then falls on the same live port as in the plan.
+ */
+static uint32_t intern_resilient(struct builder *builder, uint32_t node, uint32_t edge, uint32_t n)
+{
+    const struct route *plan = builder->plan;
+    struct route_set planned = plan->sets[plan->row[node][edge]];
+
+    g_array_set_size(builder->spread, 0);
+    for (uint32_t i = 0; i < planned.n; i++) {
+        uint32_t port = plan->ports[planned.first + i];
+        bool alive = false;
+
+        for (uint32_t k = 0; k < n; k++)
+            alive |= builder->scratch[k] == port;
+        for (uint32_t k = 0; k < n; k++)
+            g_array_append_vals(builder->spread, alive ? &port : &builder->scratch[k], 1);
+    }
+    return intern_set(builder->route, node, (uint32_t *)(void *)builder->spread->data,
+                      builder->spread->len);
+}
+
+/* Whether the ports in builder->scratch are some, but not all, of the planned ones. */
+static bool is_part_of_plan(const struct builder *builder, uint32_t node, uint32_t edge, uint32_t n)
+{
+    const struct route *plan = builder->plan;
+    struct route_set planned = plan->sets[plan->row[node][edge]];
+
+    for (uint32_t i = 0; n > 0 && n < planned.n && i < planned.n; i++)
+        if (plan->ports[planned.first + i] == builder->scratch[0])
+            return true;
+    return false;
 }
 
 static void fill_column(struct builder *builder, uint32_t edge_switch, uint32_t edge)
@@ -123,27 +167,62 @@ static void fill_column(struct builder *builder, uint32_t edge_switch, uint32_t 
             uint32_t port = graph_port(graph, node, i), peer = graph_port_peer(graph, port);
 
             if (graph->nodes[peer].is_switch &&
-                builder->distance[peer] + 1 == builder->distance[node])
+                builder->distance[peer] + 1 == builder->distance[node] && !is_dead(builder, port))
                 builder->scratch[n++] = port;
         }
-        builder->route->row[node][edge] = intern_set(builder, node, n);
+        builder->route->row[node][edge] =
+            builder->resilient && is_part_of_plan(builder, node, edge, n)
+                ? intern_resilient(builder, node, edge, n)
+                : intern_set(builder->route, node, builder->scratch, n);
     }
     for (uint32_t node = graph->n_hosts; node < graph->n_nodes; node++)
         builder->distance[node] = ROUTE_NONE;
 }
 
-static void fill_rows(struct builder *builder, const uint32_t *edge_of)
+static void fill_rows(struct route *route, const uint32_t *edge_of, struct builder *builder)
 {
-    struct route *route = builder->route;
     const struct graph *graph = builder->graph;
 
     for (uint32_t node = graph->n_hosts; node < graph->n_nodes; node++)
         route->row[node] = g_new0(uint32_t, route->n_edges[route->component[node]] + 1);
     for (uint32_t node = graph->n_hosts; node < graph->n_nodes; node++)
-        builder->distance[node] = ROUTE_NONE;
-    for (uint32_t node = graph->n_hosts; node < graph->n_nodes; node++)
         if (edge_of[node] != ROUTE_NONE)
             fill_column(builder, node, edge_of[node]);
+}
+
+static void builder_init(struct builder *builder, struct route *route)
+{
+    const struct graph *graph = route->graph;
+
+    *builder = (struct builder){.route = route,
+                                .graph = graph,
+                                .distance = g_new(uint32_t, graph->n_nodes + 1),
+                                .queue = g_new(uint32_t, graph->n_nodes + 1),
+                                .scratch = g_new(uint32_t, 2 * (size_t)graph->n_links + 1)};
+    memset(builder->distance, 0xff, graph->n_nodes * sizeof(uint32_t));
+    if (!route->known)
+        route->known = g_new0(GHashTable *, graph->n_nodes + 1);
+}
+
+static void builder_clear(struct builder *builder)
+{
+    struct route *route = builder->route;
+
+    g_free(builder->distance);
+    g_free(builder->queue);
+    g_free(builder->scratch);
+    if (builder->spread)
+        g_array_unref(builder->spread);
+    route->sets = (struct route_set *)(void *)route->set_array->data;
+    route->ports = (uint32_t *)(void *)route->port_array->data;
+}
+
+static void forget_known(struct route *route)
+{
+    for (uint32_t node = 0; route->known && node < route->graph->n_nodes; node++)
+        if (route->known[node])
+            g_hash_table_unref(route->known[node]);
+    g_clear_pointer(&route->known, g_free);
 }
 
 void route_init(struct route *route, const struct graph *graph)
@@ -154,31 +233,61 @@ void route_init(struct route *route, const struct graph *graph)
     route->component = g_new(uint32_t, graph->n_nodes + 1);
     route->row = g_new0(uint32_t *, graph->n_nodes + 1);
 
-    struct builder builder = {.route = route,
-                              .graph = graph,
-                              .distance = g_new(uint32_t, graph->n_nodes + 1),
-                              .queue = g_new(uint32_t, graph->n_nodes + 1),
-                              .sets = g_array_new(FALSE, FALSE, sizeof(struct route_set)),
-                              .ports = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-                              .known = g_new0(GHashTable *, graph->n_nodes + 1),
-                              .scratch = g_new(uint32_t, 2 * (size_t)graph->n_links + 1)};
+    struct builder builder;
     struct route_set none = {0, 0};
 
-    g_array_append_val(builder.sets, none);
+    route->set_array = g_array_new(FALSE, FALSE, sizeof(struct route_set));
+    route->port_array = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    g_array_append_val(route->set_array, none);
+    builder_init(&builder, route);
     find_components(route, builder.queue, &n_components);
     route->n_edges = g_new0(uint32_t, n_components + 1);
     uint32_t *edge_of = number_edges(route);
-    fill_rows(&builder, edge_of);
+    fill_rows(route, edge_of, &builder);
     g_free(edge_of);
-    g_free(builder.distance);
-    g_free(builder.queue);
-    g_free(builder.scratch);
-    for (uint32_t node = 0; node < graph->n_nodes; node++)
-        if (builder.known[node])
-            g_hash_table_unref(builder.known[node]);
-    g_free(builder.known);
-    route->sets = (struct route_set *)(void *)g_array_free(builder.sets, FALSE);
-    route->ports = (uint32_t *)(void *)g_array_free(builder.ports, FALSE);
+    builder_clear(&builder);
+    forget_known(route);
+}
+
+/* A NIC whose link is dead: its switch finds no way, for its own column has none. */
+static void update_attach(struct route *route, const struct route *plan, const uint8_t *dead)
+{
+    for (uint32_t to = 0; to < route->n_attach; to++)
+        route->attach[to].switch_node =
+            dead[plan->attach[to].egress / 2] ? ROUTE_NONE : plan->attach[to].switch_node;
+}
+
+void route_update(struct route *route, const struct route *plan, const uint8_t *dead,
+                  const uint32_t *links, uint32_t n, bool resilient)
+{
+    const struct graph *graph = route->graph;
+    g_autofree uint8_t *touched = g_new0(uint8_t, graph->n_nodes + 1); /* by component */
+    g_autofree uint8_t *filled = g_new0(uint8_t, graph->n_nodes + 1);
+    struct builder builder;
+
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t end = 0; end < 2; end++) {
+            uint32_t node = graph_port_node(graph, 2 * links[i] + end);
+
+            if (graph->nodes[node].is_switch)
+                touched[route->component[node]] = 1;
+        }
+    builder_init(&builder, route);
+    builder.plan = plan;
+    builder.dead = dead;
+    builder.resilient = resilient;
+    builder.spread = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (uint32_t to = 0; to < plan->n_attach; to++) {
+        const struct route_attach *attach = &plan->attach[to];
+
+        if (attach->switch_node == ROUTE_NONE || filled[attach->switch_node] ||
+            !touched[plan->component[attach->switch_node]])
+            continue;
+        filled[attach->switch_node] = 1;
+        fill_column(&builder, attach->switch_node, attach->edge);
+    }
+    builder_clear(&builder);
+    update_attach(route, plan, dead);
 }
 
 void route_clear(struct route *route)
@@ -189,8 +298,9 @@ void route_clear(struct route *route)
     g_free(route->attach);
     g_free(route->component);
     g_free(route->n_edges);
-    g_free(route->sets);
-    g_free(route->ports);
+    forget_known(route);
+    g_array_unref(route->set_array);
+    g_array_unref(route->port_array);
     *route = (struct route){0};
 }
 

@@ -3,6 +3,10 @@
  * Routing: for each switch and each edge switch (one that carries hosts), the set of ports on
  * shortest paths. State grows with switches x edge switches of a plane, not with hosts squared.
  * A destination is a host's NIC port, named by its index in graph.port_list.
+ *
+ * Links may be taken out of service: route_update() gives every switch the shortest paths that are
+ * left. They may lead down and up again, where nothing shorter is left. A switch sends nothing
+ * towards a NIC whose link is out of service.
  */
 #ifndef WEFT_MODELS_ROUTE_H
 #define WEFT_MODELS_ROUTE_H
@@ -32,10 +36,22 @@ struct route {
     uint32_t *n_edges;   /* [component] */
     struct route_set *sets;
     uint32_t *ports;
+    /* private */
+    GArray *set_array, *port_array; /* sets and ports are theirs */
+    GHashTable **known;             /* by node, for route_update(): GBytes of ports -> set number */
 };
 
 void route_init(struct route *route, const struct graph *graph);
 void route_clear(struct route *route);
+
+/*
+ * Shortest paths without the links that are `dead` (a byte each), in the components of switches to
+ * which `links` (n of them) belong; elsewhere nothing changes. `plan` is the same route with all
+ * links alive. resilient: as long as planned ports are left, a choice by hash that falls on one of
+ * them stays as planned, and the choices of dead ones are spread evenly over those that are left.
+ */
+void route_update(struct route *route, const struct route *plan, const uint8_t *dead,
+                  const uint32_t *links, uint32_t n, bool resilient);
 
 /* The equal-cost ports of `node` towards destination `to`; an empty set if there is no way. */
 static inline struct route_set route_lookup(const struct route *route, uint32_t node, uint32_t to)

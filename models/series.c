@@ -8,6 +8,10 @@ struct seen_flow { /* a message, as it was at the look before */
     int64_t received_bytes, packets, retransmitted_packets, timeouts, marked_packets;
 };
 
+struct seen_host { /* a host, the same; in_flight_bytes: of its connections, now */
+    int64_t sent_bytes, received_bytes, placed_bytes, resent_packets, in_flight_bytes;
+};
+
 static const char *const names[SERIES_N_OBJECTS] = {"flow", "port", "plane", "host"};
 
 bool series_parse(const char *text, uint32_t *objects)
@@ -148,10 +152,28 @@ static void add_to_plane(struct fabric_look *plane, const struct fabric_look *di
     plane->n_pauses += did->n_pauses;
 }
 
+/* Payload that hosts placed from each plane since the look before. */
+static void look_at_goodput(struct series *series, int64_t *placed_bytes)
+{
+    for (uint32_t number = 0; number < series->run->graph->n_hosts; number++) {
+        const struct host *host = &series->fabric->engine.hosts[number];
+
+        for (uint32_t nic = 0; nic < host->n_nics; nic++)
+            placed_bytes[host->nics[nic].plane] += host->nics[nic].placed_bytes;
+    }
+    for (uint32_t plane = 0; plane < series->run->graph->n_planes; plane++) {
+        int64_t before = series->placed_bytes[plane];
+
+        series->placed_bytes[plane] = placed_bytes[plane];
+        placed_bytes[plane] -= before;
+    }
+}
+
 static void look_at_ports(struct series *series, int64_t time_ps)
 {
     const struct graph *graph = series->run->graph;
     g_autofree struct fabric_look *planes = g_new0(struct fabric_look, graph->n_planes + 1);
+    g_autofree int64_t *placed_bytes = g_new0(int64_t, graph->n_planes + 1);
 
     for (uint32_t number = 0; number < series->fabric->n_ports; number++) {
         struct fabric_look did = look_at_port(series, number, time_ps);
@@ -162,31 +184,64 @@ static void look_at_ports(struct series *series, int64_t time_ps)
         if (wants(series, SERIES_PORT) && !is_quiet(&did))
             put_port(&row, &did);
     }
+    look_at_goodput(series, placed_bytes);
     for (uint32_t plane = 0; wants(series, SERIES_PLANE) && plane < graph->n_planes; plane++) {
         struct row row = {series, time_ps, SERIES_PLANE, plane};
 
-        if (!is_quiet(&planes[plane]))
-            put_port(&row, &planes[plane]);
+        if (is_quiet(&planes[plane]) && placed_bytes[plane] == 0)
+            continue;
+        put_port(&row, &planes[plane]);
+        put(&row, "goodput", "bytes", placed_bytes[plane]);
     }
 }
 
 /* --- hosts ------------------------------------------------------------------------------------ */
 
+static int64_t in_flight_bytes(const struct connection *connection)
+{
+    struct transport_sample sample = {0};
+
+    if (connection->ops->sample)
+        connection->ops->sample(connection, &sample);
+    return sample.in_flight_bytes;
+}
+
+static struct seen_host see_host(const struct host *host)
+{
+    struct seen_host seen = {.sent_bytes = host->sent_bytes,
+                             .received_bytes = host->received_bytes,
+                             .resent_packets = host->resent_packets};
+
+    for (uint32_t nic = 0; nic < host->n_nics; nic++)
+        seen.placed_bytes += host->nics[nic].placed_bytes;
+    return seen;
+}
+
+static void look_at_host(struct series *series, uint32_t number, int64_t time_ps)
+{
+    struct row row = {series, time_ps, SERIES_HOST, number};
+    struct seen_host now = see_host(&series->fabric->engine.hosts[number]);
+    struct seen_host before = series->hosts[number];
+
+    series->hosts[number] = now;
+    if (now.sent_bytes == before.sent_bytes && now.received_bytes == before.received_bytes &&
+        before.in_flight_bytes == 0)
+        return;
+    put(&row, "sent", "bytes", now.sent_bytes - before.sent_bytes);
+    put(&row, "received", "bytes", now.received_bytes - before.received_bytes);
+    put(&row, "goodput", "bytes", now.placed_bytes - before.placed_bytes);
+    put(&row, "in_flight", "bytes", before.in_flight_bytes);
+    put(&row, "retransmitted_packets", "packets", now.resent_packets - before.resent_packets);
+}
+
 static void look_at_hosts(struct series *series, int64_t time_ps)
 {
-    for (uint32_t number = 0; number < series->run->graph->n_hosts; number++) {
-        const struct host *host = &series->fabric->engine.hosts[number];
-        struct row row = {series, time_ps, SERIES_HOST, number};
-        int64_t sent = host->sent_bytes - series->sent_bytes[number];
-        int64_t received = host->received_bytes - series->received_bytes[number];
+    const struct connection *connection = series->player->first_connection;
 
-        series->sent_bytes[number] = host->sent_bytes;
-        series->received_bytes[number] = host->received_bytes;
-        if (sent == 0 && received == 0)
-            continue;
-        put(&row, "sent", "bytes", sent);
-        put(&row, "received", "bytes", received);
-    }
+    for (; connection; connection = connection->next)
+        series->hosts[connection->src->number].in_flight_bytes += in_flight_bytes(connection);
+    for (uint32_t number = 0; number < series->run->graph->n_hosts; number++)
+        look_at_host(series, number, time_ps);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -212,16 +267,16 @@ void series_init(struct series *series, const struct backend_run *run, const str
     series->next_ps = run->series_step_ps;
     series->flows = g_array_new(FALSE, FALSE, sizeof(struct seen_flow));
     series->ports = g_new0(struct fabric_look, fabric->n_ports + 1);
-    series->sent_bytes = g_new0(int64_t, run->graph->n_hosts + 1);
-    series->received_bytes = g_new0(int64_t, run->graph->n_hosts + 1);
+    series->hosts = g_new0(struct seen_host, run->graph->n_hosts + 1);
+    series->placed_bytes = g_new0(int64_t, run->graph->n_planes + 1);
 }
 
 void series_clear(struct series *series)
 {
     g_clear_pointer(&series->flows, g_array_unref);
     g_clear_pointer(&series->ports, g_free);
-    g_clear_pointer(&series->sent_bytes, g_free);
-    g_clear_pointer(&series->received_bytes, g_free);
+    g_clear_pointer(&series->hosts, g_free);
+    g_clear_pointer(&series->placed_bytes, g_free);
 }
 
 void series_step(struct series *series)

@@ -31,7 +31,8 @@ struct series {
     GArray *flows; /* of those that were not over */
     guint n_messages;
     struct fabric_look *ports;
-    int64_t *sent_bytes, *received_bytes; /* by host */
+    struct seen_host *hosts;
+    int64_t *placed_bytes; /* by plane */
 };
 
 /* `sink` without a function for series, or a step of 0, switches it off. */

@@ -75,7 +75,7 @@ struct message {
 struct sender {
     struct sender *next, *previous; /* in the port's ring of ready senders */
     struct connection *connection;
-    uint32_t nic;          /* which of the source host's NIC ports, 0 .. n_nics-1 */
+    uint32_t nic;          /* which of the connection's NIC ports, 0 .. n_nics-1 */
     uint32_t index;        /* the transport's own number */
     bool ready;            /* in the ring */
     bool paced;            /* waits for its pacing time */
@@ -88,8 +88,9 @@ struct connection {
     const void *config;
     struct engine *engine;
     struct host *src, *dst;
-    uint64_t key;    /* of its random streams: from (src, dst, profile), not from when it opened */
-    uint32_t n_nics; /* NIC port pairs usable: NIC k of src talks to NIC k of dst */
+    uint64_t key; /* of its random streams: from (src, dst, profile), not from when it opened */
+    /* NIC port pairs usable; number k here is NIC first_nic + k of src and of dst */
+    uint32_t first_nic, n_nics;
     const char *profile;
     struct connection *next; /* the backend's list */
 };
@@ -114,6 +115,16 @@ struct transport_need {
     int64_t window_packets; /* that it may soon have in flight; 0: no limit */
     int64_t n_nics;         /* that it sends by at once */
     double share;           /* bandwidth-delay products that senders to one host share; 0: any */
+};
+
+#define TRANSPORT_WIRE_ROOM 128 /* bytes that encode() may write */
+
+/* How a transport's packet goes over the wire, for captures. */
+struct transport_wire {
+    uint16_t port; /* UDP destination */
+    bool ipv6;
+    bool icrc;         /* InfiniBand's: 4 bytes at the end, the payload padded to whole words */
+    uint32_t n_header; /* bytes written: what stands between the UDP header and the payload */
 };
 
 struct transport_ops {
@@ -150,7 +161,20 @@ struct transport_ops {
     int64_t (*frame_bytes)(const void *config);
     /* Tells what a connection needs; may be NULL. */
     void (*need)(const void *config, struct transport_need *need);
+    /*
+     * Writes what a packet of this transport has behind its UDP header, TRANSPORT_WIRE_ROOM bytes
+     * at most; NULL: there is no such format, and packets cannot be captured.
+     */
+    void (*encode)(const struct packet *packet, uint8_t *bytes, struct transport_wire *wire);
 };
+
+/* A number in network order. */
+static inline uint8_t *transport_put(uint8_t *bytes, uint64_t value, int n_bytes)
+{
+    for (int i = n_bytes - 1; i >= 0; i--, value >>= 8)
+        bytes[i] = (uint8_t)value;
+    return bytes + n_bytes;
+}
 
 /* What a connection of a profile needs, whether or not its transport tells. */
 struct transport_need transport_need(const struct transport_profile *profile, int64_t n_ports,

@@ -91,7 +91,7 @@ static void example_receive(struct connection *connection, struct packet *packet
             host_reply_packet(connection, 0, 49152, (uint32_t)config->common.ack_bytes);
 
         *TRANSPORT_HEADER(struct example_header, reply) = (struct example_header){message, payload};
-        host_control(connection->dst, 0, reply);
+        host_control(connection, connection->dst, 0, reply);
         if (host_place(connection, message, 0, payload))
             connection->engine->up->delivered(message);
         return;

@@ -330,7 +330,8 @@ static struct packet *make_data(struct metaroce *meta, struct path *path, uint32
 
     host_name_packet(packet, entry->message, entry->sequence);
     entry->message->packets++;
-    entry->message->retransmitted_packets += entry->again;
+    if (entry->again)
+        host_resent(&meta->connection, entry->message, entry->payload);
     if (reuse)
         *sent_at(path, entry->number) = (struct sent){csn, SENT_OUT, path->epoch, true, false};
     else
@@ -774,7 +775,7 @@ static void send_probe(struct metaroce *meta, struct path *path)
                              .sent_ps = now_of(meta)};
     meta->n_probes++;
     look_at(meta, path, now_of(meta) + config->probe_interval);
-    host_control(meta->connection.src, path->nic, packet);
+    host_control(&meta->connection, meta->connection.src, path->nic, packet);
 }
 
 static void time_out(struct metaroce *meta, struct path *path)
@@ -881,7 +882,7 @@ static void acknowledge(struct metaroce *meta, struct path *path, bool measured)
                                .echo_ps = path->echo_ps};
     memcpy(ack->bits, path->bits, sizeof ack->bits);
     path->n_unacknowledged = 0;
-    host_control(host, path->nic, packet);
+    host_control(&meta->connection, host, path->nic, packet);
 }
 
 static void flush(struct metaroce *meta)
@@ -1014,7 +1015,7 @@ static void take(struct metaroce *meta, struct packet *packet)
     if (header.kind == KIND_DATA)
         header.message->marked_packets += marked;
     if (gap || edge || old || header.ack_request || path->n_unacknowledged >= config->ack_every)
-        acknowledge(meta, path, true);
+        acknowledge(meta, path, header.kind == KIND_DATA); /* a probe's is no packet's time */
     else if (!event_is_pending(&meta->ack_timer))
         engine_timer_set(meta->connection.engine, &meta->ack_timer,
                          now_of(meta) + config->ack_delay);
@@ -1110,6 +1111,58 @@ static void close_connection(struct connection *connection)
     g_free(meta->received);
     g_free(meta->arrivals);
     g_free(meta->streams);
+}
+
+/* --- on the wire -------------------------------------------------------------------------------
+ * No format is published: this one is ours, for captures. docs/metaroce.lua takes it apart.
+ */
+#define UDP_PORT 47910
+#define PS_IN_NS 1000
+
+static uint8_t *put_head(uint8_t *bytes, enum kind kind, bool flag, uint16_t path)
+{
+    bytes = transport_put(bytes, kind, 1);
+    bytes = transport_put(bytes, flag, 1);
+    return transport_put(bytes, path, 2);
+}
+
+static uint8_t *put_ack(uint8_t *bytes, const struct ack_header *ack)
+{
+    bytes = put_head(bytes, KIND_ACK, ack->measured, ack->path);
+    bytes = transport_put(bytes, ack->expected, 4);
+    bytes = transport_put(bytes, ack->top - ack->expected, 2);
+    bytes = transport_put(bytes, ack->marks, 4);
+    bytes = transport_put(bytes, ack->share_mbps, 4);
+    bytes = transport_put(bytes, (uint64_t)(ack->echo_ps / PS_IN_NS), 4);
+    for (int word = SACK_BITS / 64 - 1; word >= 0; word--) /* as one number: bit 0 is `expected` */
+        bytes = transport_put(bytes, ack->bits[word], 8);
+    return bytes;
+}
+
+static uint8_t *put_data(uint8_t *bytes, const struct packet *packet,
+                         const struct data_header *data)
+{
+    bool probe = data->kind == KIND_PROBE;
+
+    bytes = put_head(bytes, (enum kind)data->kind, data->ack_request, data->path);
+    bytes = transport_put(bytes, data->csn, 4);
+    bytes = transport_put(bytes, data->number, 4);
+    bytes = transport_put(bytes, data->floor, 4);
+    bytes = transport_put(bytes, (uint64_t)(data->sent_ps / PS_IN_NS), 4);
+    bytes = transport_put(bytes, probe ? 0 : data->message->stream, 4);
+    bytes = transport_put(bytes, probe ? 0 : packet->flow, 8);
+    bytes = transport_put(bytes, probe ? 0 : packet->sequence, 4);
+    return transport_put(bytes, probe ? 0 : (uint64_t)data->message->bytes, 8);
+}
+
+static void encode(const struct packet *packet, uint8_t *bytes, struct transport_wire *wire)
+{
+    const void *header = packet->header;
+    const uint8_t *end = *(const uint8_t *)header == KIND_ACK ? put_ack(bytes, header)
+                                                              : put_data(bytes, packet, header);
+
+    *wire = (struct transport_wire){
+        .port = UDP_PORT, .ipv6 = true, .n_header = (uint32_t)(end - bytes)};
 }
 
 static const char *const totals[] = {"losses_seen_by_gap",
@@ -1319,4 +1372,5 @@ const struct transport_ops transport_metaroce = {
     .sample = sample,
     .frame_bytes = frame_bytes,
     .need = tell_need,
+    .encode = encode,
 };

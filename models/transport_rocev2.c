@@ -7,7 +7,7 @@
  * sequence error, duplicates, ACK coalescing; selective repeat as an option; the timeout
  * 4.096 us x 2^t with a retry limit, and IRN's short one for few packets in flight; a window per
  * connection and, by `cc`, a rate per queue pair, with congestion notifications (CNP) from the
- * receiver, at most one an interval and queue pair.
+ * receiver, at most one an interval and queue pair; a bonded NIC, as an option.
  * Left out: reads and atomics, receiver-not-ready NAKs, end-to-end credits, the cost of queue pair
  * and work-request processing.
  *
@@ -46,7 +46,22 @@ struct rocev2_config {
     int64_t queue_pairs, spread, window, recovery, nak, ack_every;
     int64_t timeout_exponent, rto, rto_low, rto_low_packets, rto_backoff, retry_limit;
     int64_t window_counts, lost_resent; /* selective repeat */
+    int64_t bond, bond_delay, bond_timeouts;
     struct cc_config cc;
+};
+
+/*
+ * A bonded NIC: bond_delay after the link of a NIC port has gone down, the queue pairs at home
+ * there go to the ports that are up, in turn, and send again what was on its way; bond_delay after
+ * it has come back they return. Of the far end a NIC sees nothing: for a fault there, or in
+ * between, a queue pair may leave its port for good after bond_timeouts timeouts in a row. What is
+ * on its way when a queue pair moves arrives out of order, and is taken for lost.
+ */
+struct bond {
+    struct host_watch watch;
+    struct rocev2 *roce;
+    struct event timer;
+    bool down[]; /* by NIC, as the bond has it */
 };
 
 /* A run of PSNs that carries (a part of) one message. */
@@ -97,6 +112,7 @@ struct qp {
     CC_WITH_STATE(CC_STATE_BYTES);
     uint32_t source_port;
     bool failed;
+    uint16_t home; /* NIC port on which it would be */
     /* receiver */
     uint64_t expected;
     int64_t last_offset; /* of the previous arrival from `expected` at that time, made absolute */
@@ -116,7 +132,8 @@ struct rocev2 {
     uint32_t n_rules;
     int64_t rto_ps;
     int64_t rto_less_ps; /* by how much the timeout for few packets in flight is shorter */
-    int64_t n_naks, n_nak_rewinds, n_cnps;
+    struct bond *bond;   /* NULL: off */
+    int64_t n_naks, n_nak_rewinds, n_cnps, n_moves;
 };
 
 enum kind { KIND_DATA, KIND_ACK, KIND_NAK, KIND_SACK, KIND_CNP };
@@ -128,6 +145,7 @@ struct header {
     uint16_t qp;
     uint8_t kind;
     bool ack_request;
+    uint16_t nic; /* data: by which it was sent, and is answered */
     uint64_t bits[SACK_BITS / 64];
 };
 G_STATIC_ASSERT(sizeof(struct header) <= PACKET_HEADER_BYTES);
@@ -172,6 +190,11 @@ static inline uint64_t ring_pop(struct ring64 *ring)
 static inline const struct rocev2_config *config_of(const struct rocev2 *roce)
 {
     return roce->connection.config;
+}
+
+static const struct cc_rule *rule_of(const struct rocev2 *roce, uint32_t nic)
+{
+    return &roce->rules[nic < roce->n_rules ? nic : 0];
 }
 
 static inline struct segment *segment_at(struct qp *qp, uint32_t index)
@@ -300,11 +323,12 @@ static struct packet *make_data(struct rocev2 *roce, struct qp *qp, const struct
     header->message = segment->message;
     header->psn = (uint32_t)psn & PSN_MASK;
     header->qp = (uint16_t)sender->index;
+    header->nic = (uint16_t)sender->nic;
     header->kind = KIND_DATA;
     header->ack_request = ack_request;
     segment->message->packets++;
     if (psn < qp->highest)
-        segment->message->retransmitted_packets++;
+        host_resent(&roce->connection, segment->message, payload);
     else
         qp->highest = psn + 1;
     return packet;
@@ -586,6 +610,103 @@ static void rewind_all(struct qp *qp)
     repeat->sent.head = repeat->sent.tail;
 }
 
+/* What is on its way counts as lost. */
+static void send_again(struct rocev2 *roce, struct qp *qp)
+{
+    if (config_of(roce)->recovery == SELECTIVE_REPEAT)
+        rewind_all(qp);
+    else
+        qp->next = qp->una;
+    arm(roce, qp);
+}
+
+static void move_qp(struct rocev2 *roce, struct qp *qp, uint32_t nic)
+{
+    struct sender *sender = &roce->senders[qp - roce->qps];
+
+    if (qp->failed || sender->nic == nic)
+        return;
+    host_sender_move(&roce->connection, sender, nic);
+    qp->rule = rule_of(roce, nic);
+    roce->n_moves++;
+}
+
+/* The port for a queue pair at home on `home`: that, or of those that are up one by its number. */
+static uint32_t port_for(const struct rocev2 *roce, uint32_t home, uint32_t number)
+{
+    uint32_t n_nics = roce->connection.n_nics, n_up = 0;
+
+    for (uint32_t nic = 0; nic < n_nics; nic++)
+        n_up += !roce->bond->down[nic];
+    if (!roce->bond->down[home] || n_up == 0)
+        return home;
+    for (uint32_t nic = home + 1, turn = number % n_up;; nic++)
+        if (!roce->bond->down[nic % n_nics] && turn-- == 0)
+            return nic % n_nics;
+}
+
+/* Takes over the state of links that has lasted; looks again when that of others will have. */
+static void bond_look(struct bond *bond)
+{
+    struct connection *connection = &bond->roce->connection;
+    int64_t now_ps = engine_now_ps(connection->engine), next_ps = INT64_MAX;
+
+    for (uint32_t nic = 0; nic < connection->n_nics; nic++) {
+        const struct host_nic *port = &connection->src->nics[nic];
+        int64_t lasted_ps = port->changed_ps + config_of(bond->roce)->bond_delay;
+
+        if (lasted_ps <= now_ps)
+            bond->down[nic] = port->down;
+        else if (port->down != bond->down[nic])
+            next_ps = MIN(next_ps, lasted_ps);
+    }
+    if (next_ps < INT64_MAX)
+        engine_timer_set(connection->engine, &bond->timer, next_ps);
+}
+
+/* Takes no step itself: the fabric is in the middle of one. */
+static void bond_changed(struct host_watch *watch)
+{
+    struct bond *bond = (struct bond *)(void *)watch;
+    struct engine *engine = bond->roce->connection.engine;
+    int64_t at_ps = engine_now_ps(engine) + config_of(bond->roce)->bond_delay;
+
+    if (!event_is_pending(&bond->timer))
+        engine_timer_set(engine, &bond->timer, at_ps);
+}
+
+static void bond_fires(struct event_queue *queue, struct event *event)
+{
+    struct bond *bond = (struct bond *)(void *)((char *)event - offsetof(struct bond, timer));
+    struct rocev2 *roce = bond->roce;
+
+    (void)queue;
+    bond_look(bond);
+    for (uint32_t index = 0; index < roce->n_qps; index++) {
+        struct qp *qp = &roce->qps[index];
+        uint32_t before = roce->senders[index].nic;
+
+        move_qp(roce, qp, port_for(roce, qp->home, index));
+        if (roce->senders[index].nic == before)
+            continue;
+        if (bond->down[before] && qp->una < qp->next)
+            send_again(roce, qp);
+        host_ready(&roce->connection, &roce->senders[index]);
+    }
+}
+
+/* After timeouts in a row a queue pair tries the next port, and has its home there. */
+static void bond_timed_out(struct rocev2 *roce, struct qp *qp)
+{
+    const struct rocev2_config *config = config_of(roce);
+    uint32_t index = (uint32_t)(qp - roce->qps), nic = roce->senders[index].nic;
+
+    if (!config->bond_timeouts || qp->n_retries % config->bond_timeouts != 0)
+        return;
+    qp->home = (uint16_t)((nic + 1) % roce->connection.n_nics);
+    move_qp(roce, qp, port_for(roce, qp->home, index));
+}
+
 static void timer_fires(struct event_queue *queue, struct event *event)
 {
     struct qp *qp = (struct qp *)(void *)((char *)event - offsetof(struct qp, timer));
@@ -607,11 +728,9 @@ static void timer_fires(struct event_queue *queue, struct event *event)
     }
     if (roce->cc->timeout)
         roce->cc->timeout(qp->rule, &qp->cc);
-    if (config_of(roce)->recovery == SELECTIVE_REPEAT)
-        rewind_all(qp);
-    else
-        qp->next = qp->una;
-    arm(roce, qp);
+    if (roce->bond)
+        bond_timed_out(roce, qp);
+    send_again(roce, qp);
     host_ready(&roce->connection, &roce->senders[qp - roce->qps]);
 }
 
@@ -647,7 +766,7 @@ static void answer(struct rocev2 *roce, const struct qp *qp, uint32_t nic, uint1
     if (kind == KIND_SACK)
         fill_bits(qp, header, arrived);
     roce->n_naks += kind == KIND_NAK;
-    host_control(roce->connection.dst, nic, packet);
+    host_control(&roce->connection, roce->connection.dst, nic, packet);
 }
 
 /* ACK coalescing: every ack_every packets, when asked, and never two for one packet. */
@@ -735,7 +854,7 @@ static G_GNUC_NO_INLINE void notify(struct rocev2 *roce, struct qp *qp, uint32_t
     header->kind = KIND_CNP;
     qp->notify_after_ps = now_ps + qp->rule->notify_interval_ps;
     roce->n_cnps++;
-    host_control(roce->connection.dst, nic, packet);
+    host_control(&roce->connection, roce->connection.dst, nic, packet);
 }
 
 static void receive(struct connection *connection, struct packet *packet)
@@ -755,7 +874,7 @@ static void receive(struct connection *connection, struct packet *packet)
         return;
     }
     struct qp *qp = &roce->qps[header.qp];
-    uint32_t nic = roce->senders[header.qp].nic;
+    uint32_t nic = header.nic;
 
     header.message->marked_packets += marked;
     if (marked && roce->cc->notified)
@@ -799,7 +918,7 @@ static struct cc_rule derive_rule(const struct rocev2 *roce, int64_t rate_bps)
 /* NICs of one rate share a rule, and hosts mostly have NICs of one rate. */
 static void derive_rules(struct rocev2 *roce)
 {
-    const struct host_nic *nics = roce->connection.src->nics;
+    const struct host_nic *nics = &roce->connection.src->nics[roce->connection.first_nic];
     bool alike = true;
 
     roce->cc = cc_list[config_of(roce)->cc.kind];
@@ -809,11 +928,6 @@ static void derive_rules(struct rocev2 *roce)
     roce->rules = g_new(struct cc_rule, roce->n_rules);
     for (uint32_t i = 0; i < roce->n_rules; i++)
         roce->rules[i] = derive_rule(roce, nics[i].rate_bps);
-}
-
-static const struct cc_rule *rule_of(const struct rocev2 *roce, uint32_t nic)
-{
-    return &roce->rules[nic < roce->n_rules ? nic : 0];
 }
 
 static void open_qp(struct rocev2 *roce, uint32_t index, struct random_stream *draws, uint32_t base)
@@ -827,8 +941,23 @@ static void open_qp(struct rocev2 *roce, uint32_t index, struct random_stream *d
     qp->last_offset = -1;
     if (config_of(roce)->recovery == SELECTIVE_REPEAT)
         qp->repeat = g_new0(struct repeat, 1);
+    qp->home = (uint16_t)roce->senders[index].nic;
     qp->rule = rule_of(roce, roce->senders[index].nic);
     roce->cc->start(qp->rule, &qp->cc);
+}
+
+/* Links that have been down for long are known to be. */
+static void open_bond(struct rocev2 *roce)
+{
+    struct connection *connection = &roce->connection;
+
+    roce->bond = g_malloc0(sizeof(struct bond) + connection->n_nics);
+    *roce->bond = (struct bond){.watch = {.changed = bond_changed}, .roce = roce};
+    engine_timer_init(connection->engine, &roce->bond->timer, bond_fires);
+    host_watch_links(connection->src, &roce->bond->watch);
+    bond_look(roce->bond);
+    for (uint32_t index = 0; index < roce->n_qps; index++)
+        move_qp(roce, &roce->qps[index], port_for(roce, roce->qps[index].home, index));
 }
 
 static void open(struct connection *connection)
@@ -848,12 +977,19 @@ static void open(struct connection *connection)
 
     for (uint32_t index = 0; index < roce->n_qps; index++)
         open_qp(roce, index, &draws, base);
+    if (config->bond)
+        open_bond(roce);
 }
 
 static void close_connection(struct connection *connection)
 {
     struct rocev2 *roce = (struct rocev2 *)connection;
 
+    if (roce->bond) {
+        host_unwatch_links(&roce->bond->watch);
+        engine_timer_cancel(connection->engine, &roce->bond->timer);
+        g_free(roce->bond);
+    }
     for (uint32_t index = 0; index < roce->n_qps; index++) {
         struct qp *qp = &roce->qps[index];
 
@@ -872,7 +1008,96 @@ static void close_connection(struct connection *connection)
     g_free(roce->rules);
 }
 
-static const char *const totals[] = {"naks_sent", "rewinds_on_nak", "cnps_sent", NULL};
+/* --- on the wire ------------------------------------------------------------------------------ */
+
+#define UDP_PORT      4791
+#define OPCODE_FIRST  0x06 /* RDMA WRITE, reliable connection */
+#define OPCODE_MIDDLE 0x07
+#define OPCODE_LAST   0x08
+#define OPCODE_ONLY   0x0a
+#define OPCODE_ACK    0x11
+#define OPCODE_CNP    0x81
+#define CNP_RESERVED  16
+#define BTH_MIGREQ    0x40
+#define BTH_BECN      0x40
+#define AETH_ACK      0x1f /* credits not limited */
+#define AETH_NAK_PSN  0x60 /* PSN sequence error */
+#define FIRST_QP      16   /* 0 and 1 are management's */
+
+/* The number of a queue pair at one end: by the host at the other, and its index. */
+static uint64_t qp_number(const struct host *other, uint32_t index)
+{
+    return ((uint64_t)other->number * MAX_QPS + index + FIRST_QP) & PSN_MASK;
+}
+
+static uint8_t *put_bth(uint8_t *bytes, uint8_t opcode, uint32_t pad, uint64_t qp, uint32_t psn,
+                        bool ack_request)
+{
+    bytes = transport_put(bytes, opcode, 1);
+    bytes = transport_put(bytes, BTH_MIGREQ | pad << 4, 1);
+    bytes = transport_put(bytes, 0xffff, 2); /* the default partition */
+    bytes = transport_put(bytes, opcode == OPCODE_CNP ? BTH_BECN : 0, 1);
+    bytes = transport_put(bytes, qp, 3);
+    bytes = transport_put(bytes, ack_request ? 0x80 : 0, 1);
+    return transport_put(bytes, psn & PSN_MASK, 3);
+}
+
+/* Each part of a message that a queue pair carries is an RDMA WRITE of its own. */
+static uint8_t *put_write(uint8_t *bytes, const struct packet *packet, const struct header *header)
+{
+    const struct rocev2_config *config = packet->connection->config;
+    const struct message *message = header->message;
+    int64_t n = transport_n_packets(message->bytes, config->common.payload), part = 0;
+    int64_t n_parts = config->spread == ROTATE ? 1 : MIN(n, config->queue_pairs);
+
+    while (n * (part + 1) / n_parts <= packet->sequence)
+        part++;
+    int64_t first = n * part / n_parts, last = n * (part + 1) / n_parts - 1;
+    bool is_first = packet->sequence == first, is_last = packet->sequence == last;
+    uint8_t opcode =
+        is_first ? (is_last ? OPCODE_ONLY : OPCODE_FIRST) : (is_last ? OPCODE_LAST : OPCODE_MIDDLE);
+
+    bytes =
+        put_bth(bytes, opcode, -packet->payload & 3, qp_number(packet->connection->src, header->qp),
+                header->psn, header->ack_request);
+    if (!is_first)
+        return bytes;
+    int64_t end = MIN((last + 1) * config->common.payload, message->bytes);
+
+    bytes = transport_put(bytes, (uint64_t)(first * config->common.payload), 8); /* address */
+    bytes = transport_put(bytes, 0, 4);                                          /* R_Key */
+    return transport_put(bytes, (uint64_t)(end - first * config->common.payload), 4);
+}
+
+/* A SACK's bits have no published format: on the wire it is a NAK. */
+static uint8_t *put_answer(uint8_t *bytes, const struct packet *packet, const struct header *header)
+{
+    uint64_t qp = qp_number(packet->connection->dst, header->qp);
+    bool nak = header->kind != KIND_ACK;
+
+    if (header->kind == KIND_CNP) {
+        bytes = put_bth(bytes, OPCODE_CNP, 0, qp, 0, false);
+        memset(bytes, 0, CNP_RESERVED);
+        return bytes + CNP_RESERVED;
+    }
+    /* `psn` is the one expected: that is what a NAK names; an ACK names the one before */
+    bytes = put_bth(bytes, OPCODE_ACK, 0, qp, header->psn - !nak, false);
+    bytes = transport_put(bytes, nak ? AETH_NAK_PSN : AETH_ACK, 1);
+    return transport_put(bytes, 0, 3); /* MSN: not modelled */
+}
+
+static void encode(const struct packet *packet, uint8_t *bytes, struct transport_wire *wire)
+{
+    const struct header *header = (const struct header *)(const void *)packet->header;
+    const uint8_t *end = header->kind == KIND_DATA ? put_write(bytes, packet, header)
+                                                   : put_answer(bytes, packet, header);
+
+    *wire = (struct transport_wire){
+        .port = UDP_PORT, .icrc = true, .n_header = (uint32_t)(end - bytes)};
+}
+
+static const char *const totals[] = {"naks_sent", "rewinds_on_nak", "cnps_sent", "bond_moves",
+                                     NULL};
 
 static void report(const struct connection *connection, int64_t *sums)
 {
@@ -881,6 +1106,7 @@ static void report(const struct connection *connection, int64_t *sums)
     sums[0] += roce->n_naks;
     sums[1] += roce->n_nak_rewinds;
     sums[2] += roce->n_cnps;
+    sums[3] += roce->n_moves;
 }
 
 static void sample(const struct connection *connection, struct transport_sample *sample_out)
@@ -952,6 +1178,18 @@ static const struct param rocev2_params[] = {
     PARAM(NUMBER, struct rocev2_config, retry_limit, "7", "0", "1000000", NULL,
           "Timeouts in a row after which the queue pair fails.",
           "SOURCES.md 3.3: NCCL_IB_RETRY_CNT"),
+    PARAM(BOOL, struct rocev2_config, bond, "off", NULL, NULL, NULL,
+          "A bonded NIC: queue pairs leave a NIC port whose own link is down for ports on other "
+          "planes, and return.",
+          "our choice: off unless asked"),
+    PARAM(TIME, struct rocev2_config, bond_delay, "10ms", NULL, "100s", NULL,
+          "bond: for how long a link has to be down, or up again, before queue pairs move.",
+          "our choice: before the 34 ms after which a queue pair fails; Linux bonding looks at "
+          "links each 100 ms by custom"),
+    PARAM(NUMBER, struct rocev2_config, bond_timeouts, "0", NULL, "1000", NULL,
+          "bond: timeouts in a row after which a queue pair takes the next port for good, whatever "
+          "its own link says; 0: never.",
+          "our choice: the link alone"),
     CC_PARAMS(struct rocev2_config),
     PARAM_END,
 };
@@ -1004,4 +1242,5 @@ const struct transport_ops transport_rocev2 = {
     .agree = agree,
     .sample = sample,
     .need = tell_need,
+    .encode = encode,
 };

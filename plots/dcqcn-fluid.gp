@@ -35,7 +35,7 @@ set lmargin at screen 0.09
 set rmargin at screen 0.97
 set xrange [0:ms(end)]
 set multiplot
-set label 1 ARG4 at screen 0.53, 0.965 center font ",15" textcolor rgb ink
+set label 1 ARG4 at screen 0.53, 0.965 center font title_font(ARG4, width) textcolor rgb ink
 
 set tmargin at screen 0.88
 set bmargin at screen 0.52

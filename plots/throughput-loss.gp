@@ -3,13 +3,14 @@
 #
 #   gnuplot -c throughput-loss.gp FOLDER PLOTS FORMAT TITLE
 #
-# Reads FOLDER/summary.csv (case, variant, loss, ..., share_of_lossless, share_of_lossless_ci95) and
-# FOLDER/closed_form.csv (loss, a curve a column); writes FOLDER/throughput-loss.FORMAT. The loss is
-# on a log axis, whose left end is broken off for loss 0. Points of one loss stand side by side, so
-# that none hides another; their loss is that of the tick below.
+# Reads FOLDER/throughput-loss.csv (case, variant, loss, share_of_lossless, share_of_lossless_ci95)
+# and, where it is, FOLDER/closed_form.csv (loss, a curve a column); writes
+# FOLDER/throughput-loss.FORMAT. The loss is on a log axis, whose left end is broken off for loss 0.
+# Points of one loss stand side by side, so that none hides another; their loss is that of the tick
+# below.
 folder = ARG1
 format = ARG3
-summary = folder."/summary.csv"
+summary = folder."/throughput-loss.csv"
 curves = folder."/closed_form.csv"
 
 # --- what is there: cases, variants, losses ------------------------------------------------------
@@ -28,8 +29,13 @@ stats summary every ::1 using (seen(strcol(1), strcol(2), column(3))) nooutput
 n_cases = words(cases)
 n_variants = words(variants)
 if (least > most) { least = 1e-3; most = 1e-1; losses = "" }
-stats curves every ::1 using 1 nooutput
-n_curves = STATS_columns - 1
+n_curves = 0
+if (system("test -s '".curves."' && echo yes") eq "yes") {
+    stats curves every ::1 using 1 nooutput
+    n_curves = STATS_columns - 1
+}
+key = ""
+stats summary every ::0::0 using (key = strcol(3), 1) nooutput
 
 width = n_cases > 1 ? 540 * n_cases : 760
 height = 580
@@ -53,7 +59,8 @@ set yrange [0:108]
 set xtics ("0" zero)
 do for [loss in losses] { set xtics add (sprintf("%g", 100 * loss) loss + 0) }
 set ytics 20
-set xlabel "end-to-end packet loss, all classes [%]" offset 0, 0.3
+set xlabel (key eq "loss.rate_end_to_end" ? "end-to-end packet loss [%]" : \
+            key eq "loss.rate_per_link" ? "packet loss on each link [%]" : key." [%]") offset 0, 0.3
 set label 1 "//" at zero * 10 ** (gap / 2), graph 0 center font ",12" textcolor rgb ink front
 
 # --- panels --------------------------------------------------------------------------------------
@@ -67,9 +74,9 @@ right_edge(c) = left_edge(c) + span - 38.0 / width
 dash(i) = word("1 2 3 4 5", (i - 1) % 5 + 1) + 0
 
 set multiplot
-set label 2 ARG4 at screen 0.5, 0.965 center font ",15" textcolor rgb ink
-set label 3 "throughput against the same without loss; bars: 95 % interval over seeds; grey: \
-arithmetic of one long flow" at screen 0.5, 0.925 center \
+set label 2 ARG4 at screen 0.5, 0.965 center font title_font(ARG4, width) textcolor rgb ink noenhanced
+set label 3 "throughput against the same without loss; bars: 95 % interval over seeds". \
+    (n_curves > 0 ? "; grey: arithmetic of one long flow" : "") at screen 0.5, 0.925 center \
     font (n_cases > 1 ? ",10.5" : ",9") textcolor rgb "#555555"
 unset key
 do for [c = 1:n_cases] {

@@ -8,7 +8,7 @@ export BUILD=${BUILD:-build} WEFT_INPUTS=${WEFT_INPUTS:-../shared/inputs} CMOCKA
 export WEFT=$BUILD/weft LC_ALL=C
 programs=
 for build in $([ "$WEFT_TESTS" = asan ] || echo "$BUILD") $ASAN_BUILD; do
-    programs+=" $(ls "$build"/tests/unit/* "$build"/tests/physics/* "$build"/tests/fuzz/* 2>/dev/null | grep -v '\.d$')"
+    programs+=" $(ls "$build"/tests/unit/* "$build"/tests/physics/* "$build"/tests/fuzz/* "$build"/tests/xval/* 2>/dev/null | grep -v '\.d$')"
 done
 scripts=
 [ -z "$WEFT_TESTS" ] && scripts=$(ls tests/*/*.sh)

@@ -3,24 +3,26 @@
  * Any graph, from a CSV file with one link a row and a header row:
  *
  *     a,b,rate,delay                    needed
- *     plane,tier,latency                optional, also row by row (an empty field: not said)
+ *     plane,tier,latency,loss,queue_a,queue_b    optional, also row by row (empty: not said)
  *
  * a and b are the ends, the lower one first: hosts h0, h1 ... and switches s0, s1 ..., each
  * numbered without gaps. plane: from 0, default 0. tier: of the link, 1 to 7; by default 1 at a
  * host, 2 from a switch with hosts to one without or to its like, and so on up. latency: of the
- * switch b; those of which no row says it have switch_latency. Rows may repeat a pair: parallel
- * links. The ports of a node are in the order of its rows.
+ * switch b; those of which no row says it have switch_latency. loss: of a packet on this link, in
+ * each direction, beside what [loss] says. queue_a, queue_b: bytes that may wait at either end,
+ * where queue.limit shall not hold. Rows may repeat a pair: parallel links. The ports of a node are
+ * in the order of its rows.
  *
  * A switch's tier is its distance from the nearest host. A switch is in the plane of its links, in
  * none if they differ. That all hosts reach each other is not asked for here.
  * Source: our choice.
  */
 #include "sim/core/table.h"
+#include "topologies/shape.h"
 #include "topologies/topology.h"
 #include <string.h>
 
 #define MOST_NUMBER 1048575
-#define MOST_TIER   7
 #define NOT_SAID    (-1)
 
 struct graph_config {
@@ -30,16 +32,17 @@ struct graph_config {
 
 static const struct param params[] = {
     PARAM(TEXT, struct graph_config, file, "", NULL, NULL, NULL,
-          "CSV file of links: a,b,rate,delay and optionally plane,tier,latency.",
+          "CSV file of links: a,b,rate,delay and optionally plane,tier,latency,loss,queue_a,"
+          "queue_b.",
           "our choice: no default can be meant"),
     PARAM(TIME, struct graph_config, switch_latency, "600ns", "0ns", "1s", NULL,
           "Latency of the switches of which the file says none.",
           "SOURCES.md 5: Tomahawk 5, secondary source"),
     PARAM_END};
 
-enum column { A, B, RATE, DELAY, PLANE, TIER, LATENCY, N_COLUMNS };
-static const char *const column_names[N_COLUMNS] = {"a",     "b",    "rate",   "delay",
-                                                    "plane", "tier", "latency"};
+enum column { A, B, RATE, DELAY, PLANE, TIER, LATENCY, LOSS, QUEUE_A, QUEUE_B, N_COLUMNS };
+static const char *const column_names[N_COLUMNS] = {
+    "a", "b", "rate", "delay", "plane", "tier", "latency", "loss", "queue_a", "queue_b"};
 
 struct node {
     bool is_switch;
@@ -48,7 +51,8 @@ struct node {
 
 struct row {
     struct node a, b;
-    int64_t rate_bps, delay_ps, plane, tier, latency_ps; /* tier, latency: or NOT_SAID */
+    int64_t rate_bps, delay_ps, plane, tier, latency_ps, loss_ppt, queue_a,
+        queue_b; /* tier, latency: or NOT_SAID */
 };
 
 struct reading {
@@ -75,7 +79,7 @@ static gboolean find_columns(struct reading *reading, const char *path, GError *
 
             g_set_error(error, BUILD_ERROR, 0,
                         "%s:1: unknown column '%s'%s%s%s; the columns are "
-                        "a,b,rate,delay,plane,tier,latency",
+                        "a,b,rate,delay,plane,tier,latency,loss,queue_a,queue_b",
                         path, name, near ? ", is '" : "", near ? near : "", near ? "' meant?" : "");
             return FALSE;
         }
@@ -151,9 +155,15 @@ static gboolean take_row(struct reading *reading, uint32_t number, GError **erro
         !take_quantity(reading, number, DELAY, UNITS_TIME, 0, INT64_C(10000000000000),
                        &row->delay_ps, error) ||
         !take_quantity(reading, number, PLANE, UNITS_NUMBER, 0, 15, &row->plane, error) ||
-        !take_quantity(reading, number, TIER, UNITS_NUMBER, 1, MOST_TIER, &row->tier, error) ||
+        !take_quantity(reading, number, TIER, UNITS_NUMBER, 1, SHAPE_MOST_TIER, &row->tier,
+                       error) ||
         !take_quantity(reading, number, LATENCY, UNITS_TIME, 0, INT64_C(1000000000000),
-                       &row->latency_ps, error))
+                       &row->latency_ps, error) ||
+        !take_quantity(reading, number, LOSS, UNITS_RATIO, 0, UNITS_PPT, &row->loss_ppt, error) ||
+        !take_quantity(reading, number, QUEUE_A, UNITS_BYTES, 0, INT64_C(1) << 50, &row->queue_a,
+                       error) ||
+        !take_quantity(reading, number, QUEUE_B, UNITS_BYTES, 0, INT64_C(1) << 50, &row->queue_b,
+                       error))
         return FALSE;
     if (row->a.is_switch == row->b.is_switch && row->a.number == row->b.number) {
         table_set_error(reading->table, number, (uint32_t)reading->column_of[B], error,
@@ -206,7 +216,7 @@ static void add_nodes(const struct reading *reading, const struct graph_config *
     for (uint32_t i = 0; i < reading->n_hosts; i++)
         graph_add_host(graph);
     for (uint32_t i = 0; i < reading->n_switches; i++)
-        graph_add_switch(graph, MOST_TIER, GRAPH_NO_PLANE, config->switch_latency);
+        graph_add_switch(graph, SHAPE_MOST_TIER, GRAPH_NO_PLANE, config->switch_latency);
 }
 
 static gboolean set_latencies(const struct reading *reading, struct graph *graph, GError **error)
@@ -238,73 +248,22 @@ static void add_links(const struct reading *reading, struct graph *graph)
     for (uint32_t i = 0; i < reading->n_rows; i++) {
         const struct row *row = &reading->rows[i];
 
-        graph_add_link(graph, node_index(reading, row->a), node_index(reading, row->b),
-                       row->rate_bps, row->delay_ps, 0, (uint16_t)row->plane);
+        uint32_t link =
+            graph_add_link(graph, node_index(reading, row->a), node_index(reading, row->b),
+                           row->rate_bps, row->delay_ps, 0, (uint16_t)row->plane);
+
+        graph->links[link].loss_ppt = row->loss_ppt;
+        graph->links[link].queue_bytes_a = row->queue_a;
+        graph->links[link].queue_bytes_b = row->queue_b;
     }
 }
 
-/* Breadth first from all hosts together; a switch that no host reaches keeps the top tier. */
-static void set_node_tiers(struct graph *graph)
+/* Tiers of links that rows give. */
+static void set_said_tiers(const struct reading *reading, struct graph *graph)
 {
-    g_autofree uint32_t *queue = g_new(uint32_t, graph->n_nodes);
-    g_autofree bool *seen = g_new0(bool, graph->n_nodes);
-    uint32_t tail = graph->n_hosts;
-
-    for (uint32_t host = 0; host < graph->n_hosts; host++) {
-        queue[host] = host;
-        seen[host] = true;
-    }
-    for (uint32_t head = 0; head < tail; head++) {
-        uint32_t node = queue[head];
-
-        for (uint32_t i = 0; i < graph_n_ports(graph, node); i++) {
-            uint32_t peer = graph_port_peer(graph, graph_port(graph, node, i));
-
-            if (seen[peer])
-                continue;
-            seen[peer] = true;
-            graph->nodes[peer].tier = (uint8_t)MIN(graph->nodes[node].tier + 1, MOST_TIER);
-            queue[tail++] = peer;
-        }
-    }
-}
-
-static void set_link_tiers(const struct reading *reading, struct graph *graph)
-{
-    for (uint32_t l = 0; l < graph->n_links; l++) {
-        struct graph_link *link = &graph->links[l];
-        int low = MIN(graph->nodes[link->a].tier, graph->nodes[link->b].tier);
-        int64_t said = reading->rows[l].tier;
-
-        link->tier = (uint8_t)(said == NOT_SAID ? MIN(low + 1, MOST_TIER) : said);
-    }
-}
-
-static void set_planes(struct graph *graph)
-{
-    for (uint32_t node = graph->n_hosts; node < graph->n_nodes; node++) {
-        uint16_t plane = graph->links[graph_port(graph, node, 0) / 2].plane;
-
-        for (uint32_t i = 0; i < graph_n_ports(graph, node); i++)
-            if (graph->links[graph_port(graph, node, i) / 2].plane != plane)
-                plane = GRAPH_NO_PLANE;
-        graph->nodes[node].plane = plane;
-    }
-}
-
-static void note(const struct graph *graph, const char *path, struct build *build)
-{
-    uint32_t n_switches[MOST_TIER + 1] = {0};
-    g_autoptr(GString) tiers = g_string_new(NULL);
-
-    for (uint32_t node = graph->n_hosts; node < graph->n_nodes; node++)
-        n_switches[graph->nodes[node].tier]++;
-    for (int tier = 1; tier <= MOST_TIER; tier++)
-        if (n_switches[tier])
-            g_string_append_printf(tiers, ", %u of tier %d", n_switches[tier], tier);
-    build_note(build, "graph %s: %u nodes = %u hosts + %u switches%s; %u links; %u plane%s", path,
-               graph->n_nodes, graph->n_hosts, graph->n_nodes - graph->n_hosts, tiers->str,
-               graph->n_links, graph->n_planes, graph->n_planes == 1 ? "" : "s");
+    for (uint32_t l = 0; l < graph->n_links; l++)
+        if (reading->rows[l].tier != NOT_SAID)
+            graph->links[l].tier = (uint8_t)reading->rows[l].tier;
 }
 
 static gboolean fill_graph(struct reading *reading, const struct graph_config *config,
@@ -321,10 +280,11 @@ static gboolean fill_graph(struct reading *reading, const struct graph_config *c
     add_links(reading, graph);
     if (!set_latencies(reading, graph, error) || !graph_finish(graph, error))
         return FALSE;
-    set_node_tiers(graph);
-    set_link_tiers(reading, graph);
-    set_planes(graph);
-    note(graph, config->file, build);
+    shape_node_tiers(graph);
+    shape_link_tiers(graph);
+    set_said_tiers(reading, graph);
+    shape_switch_planes(graph);
+    shape_note(graph, "graph", config->file, build);
     return TRUE;
 }
 

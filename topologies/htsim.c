@@ -22,6 +22,7 @@
  * Source: grammar as in inputs/htsim_topo/README.md; wiring as in Broadcom/csg-htsim,
  * sim/datacenter/fat_tree_topology.cpp, commit 52ff02f.
  */
+#include "sim/core/reader.h"
 #include "topologies/tiers.h"
 #include "topologies/topology.h"
 #include <inttypes.h>
@@ -220,8 +221,6 @@ static gboolean take_line(struct topo *topo, char *text, GError **error)
 
 static gboolean read_lines(struct topo *topo, char *text, GError **error)
 {
-    if (g_str_has_prefix(text, "\xef\xbb\xbf"))
-        text += 3;
     while (text) {
         char *newline = strchr(text, '\n');
 
@@ -237,21 +236,12 @@ static gboolean read_lines(struct topo *topo, char *text, GError **error)
 
 static gboolean read_file(struct topo *topo, GError **error)
 {
-    g_autofree char *text = NULL;
-    g_autoptr(GError) fault = NULL;
-    gsize length;
+    struct reader file;
+    gboolean ok = reader_open_text(&file, topo->path, "a .topo file of htsim", error) &&
+                  read_lines(topo, file.text + file.next, error);
 
-    if (!topo->path || !*topo->path) {
-        g_set_error(error, BUILD_ERROR, 0, "file = '': a .topo file of htsim is expected");
-        return FALSE;
-    }
-    if (!g_file_get_contents(topo->path, &text, &length, &fault)) {
-        g_set_error_literal(error, BUILD_ERROR, 0, fault->message);
-        return FALSE;
-    }
-    if (strlen(text) != length)
-        return refuse(topo, 0, error, "a zero byte in it; this is no text file");
-    return read_lines(topo, text, error);
+    reader_close(&file);
+    return ok;
 }
 
 /* --- checking --------------------------------------------------------------------------------- */

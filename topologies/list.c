@@ -6,15 +6,11 @@
 #include <string.h>
 
 extern const struct topology_ops topology_clos, topology_star, topology_line, topology_dumbbell,
-    topology_graph_csv, topology_htsim;
+    topology_graph_csv, topology_htsim, topology_ns3, topology_nccl, topology_rack;
 
-const struct topology_ops *const topology_list[] = {&topology_clos,
-                                                    &topology_star,
-                                                    &topology_line,
-                                                    &topology_dumbbell,
-                                                    &topology_graph_csv,
-                                                    &topology_htsim,
-                                                    NULL};
+const struct topology_ops *const topology_list[] = {
+    &topology_clos,  &topology_star, &topology_line, &topology_dumbbell, &topology_graph_csv,
+    &topology_htsim, &topology_ns3,  &topology_nccl, &topology_rack,     NULL};
 
 const struct topology_ops *topology_find(const char *name)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "workloads/cdf.h"
 #include "sim/core/build.h"
+#include "sim/core/reader.h"
 #include "sim/core/units.h"
 #include <string.h>
 
@@ -8,7 +9,7 @@
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-struct reader {
+struct reading {
     const char *name;
     guint line;
     int64_t unit_bytes;
@@ -16,10 +17,10 @@ struct reader {
     GPtrArray *shares; /* char *, as written: percent or not is known at the end */
 };
 
-static gboolean refuse(const struct reader *reader, guint line, GError **error, const char *format,
+static gboolean refuse(const struct reading *reader, guint line, GError **error, const char *format,
                        ...) G_GNUC_PRINTF(4, 5);
 
-static gboolean refuse(const struct reader *reader, guint line, GError **error, const char *format,
+static gboolean refuse(const struct reading *reader, guint line, GError **error, const char *format,
                        ...)
 {
     va_list list;
@@ -32,7 +33,7 @@ static gboolean refuse(const struct reader *reader, guint line, GError **error, 
     return FALSE;
 }
 
-static gboolean read_size(const struct reader *reader, const char *text, int64_t *bytes,
+static gboolean read_size(const struct reading *reader, const char *text, int64_t *bytes,
                           GError **error)
 {
     const char *why;
@@ -48,7 +49,7 @@ static gboolean read_size(const struct reader *reader, const char *text, int64_t
 }
 
 /* One point: SIZE SHARE or SIZE INDEX SHARE. */
-static gboolean read_point(struct reader *reader, const char *text, GError **error)
+static gboolean read_point(struct reading *reader, const char *text, GError **error)
 {
     g_auto(GStrv) words = g_strsplit_set(text, " \t\r", -1);
     const char *word[4] = {NULL};
@@ -72,7 +73,7 @@ static gboolean read_point(struct reader *reader, const char *text, GError **err
     return TRUE;
 }
 
-static gboolean read_share(const struct reader *reader, guint index, GError **error)
+static gboolean read_share(const struct reading *reader, guint index, GError **error)
 {
     struct cdf_point *point = &g_array_index(reader->cdf->points, struct cdf_point, index);
     const char *share = g_ptr_array_index(reader->shares, index), *why;
@@ -87,7 +88,7 @@ static gboolean read_share(const struct reader *reader, guint index, GError **er
 }
 
 /* The last share tells the convention: 1 or 100. */
-static gboolean read_shares(struct reader *reader, GError **error)
+static gboolean read_shares(struct reading *reader, GError **error)
 {
     guint n = reader->cdf->points->len;
     int64_t last = 0;
@@ -104,7 +105,7 @@ static gboolean read_shares(struct reader *reader, GError **error)
     return TRUE;
 }
 
-static gboolean check(const struct reader *reader, GError **error)
+static gboolean check(const struct reading *reader, GError **error)
 {
     const GArray *points = reader->cdf->points;
     const struct cdf_point *last = &g_array_index(points, struct cdf_point, points->len - 1);
@@ -139,7 +140,7 @@ static void set_thresholds(struct cdf *cdf)
     }
 }
 
-static gboolean read_all(struct reader *reader, const char *text, GError **error)
+static gboolean read_all(struct reading *reader, const char *text, GError **error)
 {
     g_auto(GStrv) lines = g_strsplit_set(text, "\n;", -1);
 
@@ -158,7 +159,7 @@ static gboolean read_all(struct reader *reader, const char *text, GError **error
 gboolean cdf_parse(struct cdf *cdf, const char *name, const char *text, int64_t unit_bytes,
                    GError **error)
 {
-    struct reader reader = {.name = name, .unit_bytes = unit_bytes, .cdf = cdf};
+    struct reading reader = {.name = name, .unit_bytes = unit_bytes, .cdf = cdf};
     gboolean fine;
 
     *cdf = (struct cdf){g_array_new(FALSE, FALSE, sizeof(struct cdf_point)), false};
@@ -174,10 +175,12 @@ gboolean cdf_parse(struct cdf *cdf, const char *name, const char *text, int64_t 
 
 gboolean cdf_read(struct cdf *cdf, const char *path, int64_t unit_bytes, GError **error)
 {
-    g_autofree char *text = NULL;
+    struct reader reader;
+    gboolean ok = reader_open_text(&reader, path, "a law of flow sizes", error) &&
+                  cdf_parse(cdf, path, reader.text + reader.next, unit_bytes, error);
 
-    return g_file_get_contents(path, &text, NULL, error) &&
-           cdf_parse(cdf, path, text, unit_bytes, error);
+    reader_close(&reader);
+    return ok;
 }
 
 void cdf_constant(struct cdf *cdf, int64_t bytes)

@@ -18,11 +18,16 @@
  * barrier: `count` activations start all. Activations beyond are ignored (the peer stops there with
  * a failed assertion, except for multishot).
  *
- * Understood, counted and not played: failures (no faults that begin at a time yet), prio (one
- * class of traffic), addon (csg-htsim's re-arming of barriers), the numbers of msg.
+ * A failure takes a link down from failures_at to failures_until; in htsim, which knows no time
+ * here, for the whole run, and of AGG switches alone. switch_id counts the switches of the tier in
+ * plane 0, link_id the switches above it; of a bundle the first link fails.
+ *
+ * Understood, counted and not played: prio (one class of traffic), addon (csg-htsim's re-arming of
+ * barriers), the numbers of msg.
  * Source: csg-htsim sim/datacenter/connection_matrix.cpp and sim/trigger.cpp, 2026;
  * ultraethernet/uet-htsim 40ccb05.
  */
+#include "sim/core/reader.h"
 #include "sim/core/units.h"
 #include "workloads/workload.h"
 #include <string.h>
@@ -33,6 +38,7 @@
 struct htsim_config {
     char *file;
     int64_t start_unit, lenient;
+    int64_t failures_at, failures_until;
 };
 
 static const struct param params[] = {
@@ -44,6 +50,10 @@ static const struct param params[] = {
     PARAM(BOOL, struct htsim_config, lenient, "off", NULL, NULL, NULL,
           "Take what the file holds where its header counts something else, and say so.",
           "our choice: htsim refuses such files"),
+    PARAM(TIME, struct htsim_config, failures_at, "0ps", NULL, NULL, NULL,
+          "When the links of the file's failure lines go down.", "htsim: from the start"),
+    PARAM(TIME, struct htsim_config, failures_until, "never", NULL, NULL, "never",
+          "When they come back.", "htsim: for good"),
     PARAM_END};
 
 static const char *const unit_names[] = {"us", "ps", "ns", "ms", "s"};
@@ -69,7 +79,7 @@ struct flow {
 enum header { HEADER_NODES, HEADER_CONNECTIONS, HEADER_TRIGGERS, HEADER_FAILURES, N_HEADERS };
 static const char *const header_names[] = {"Nodes", "Connections", "Triggers", "Failures"};
 
-struct reader {
+struct matrix {
     const struct htsim_config *config;
     const struct graph *graph;
     struct build *notes;
@@ -80,14 +90,14 @@ struct reader {
     GArray *triggers;       /* struct trigger */
     GHashTable *flow_of_id; /* id -> flow + 1; looked up, never walked */
     GHashTable *trigger_of; /* id -> trigger + 1; the same */
-    uint32_t n_failures;
+    uint32_t n_failures;    /* handed on to notes->faults */
 };
 
 /* Sets "FILE:LINE: what is wrong". */
-static gboolean refuse(const struct reader *reader, uint32_t line, GError **error,
+static gboolean refuse(const struct matrix *reader, uint32_t line, GError **error,
                        const char *format, ...) G_GNUC_PRINTF(4, 5);
 
-static gboolean refuse(const struct reader *reader, uint32_t line, GError **error,
+static gboolean refuse(const struct matrix *reader, uint32_t line, GError **error,
                        const char *format, ...)
 {
     g_autofree char *what = NULL;
@@ -100,17 +110,17 @@ static gboolean refuse(const struct reader *reader, uint32_t line, GError **erro
     return FALSE;
 }
 
-static struct flow *flow_at(const struct reader *reader, uint32_t index)
+static struct flow *flow_at(const struct matrix *reader, uint32_t index)
 {
     return &g_array_index(reader->flows, struct flow, index);
 }
 
-static struct trigger *trigger_at(const struct reader *reader, uint32_t index)
+static struct trigger *trigger_at(const struct matrix *reader, uint32_t index)
 {
     return &g_array_index(reader->triggers, struct trigger, index);
 }
 
-static struct trigger *find_trigger(const struct reader *reader, uint32_t id)
+static struct trigger *find_trigger(const struct matrix *reader, uint32_t id)
 {
     guint found = GPOINTER_TO_UINT(g_hash_table_lookup(reader->trigger_of, GUINT_TO_POINTER(id)));
 
@@ -119,7 +129,7 @@ static struct trigger *find_trigger(const struct reader *reader, uint32_t id)
 
 /* --- words and numbers ------------------------------------------------------------------------ */
 
-static const char *token_at(const struct reader *reader, uint32_t index)
+static const char *token_at(const struct matrix *reader, uint32_t index)
 {
     return index < reader->tokens->len ? g_ptr_array_index(reader->tokens, index) : NULL;
 }
@@ -130,7 +140,7 @@ static bool is_number(const char *text)
 }
 
 /* The number after the word at *index; moves on to it. */
-static gboolean take_number(const struct reader *reader, uint32_t *index, uint32_t least,
+static gboolean take_number(const struct matrix *reader, uint32_t *index, uint32_t least,
                             uint32_t *number, GError **error)
 {
     const char *word = token_at(reader, *index), *text = token_at(reader, ++*index);
@@ -144,7 +154,7 @@ static gboolean take_number(const struct reader *reader, uint32_t *index, uint32
     return TRUE;
 }
 
-static gboolean take_start(const struct reader *reader, uint32_t *index, int64_t *start_ps,
+static gboolean take_start(const struct matrix *reader, uint32_t *index, int64_t *start_ps,
                            GError **error)
 {
     const char *text = token_at(reader, ++*index), *why = "a time is expected";
@@ -160,7 +170,7 @@ static gboolean take_start(const struct reader *reader, uint32_t *index, int64_t
                   unit, why);
 }
 
-static gboolean take_size(const struct reader *reader, uint32_t *index, int64_t *bytes,
+static gboolean take_size(const struct matrix *reader, uint32_t *index, int64_t *bytes,
                           GError **error)
 {
     const char *text = token_at(reader, ++*index), *why = NULL;
@@ -174,7 +184,7 @@ static gboolean take_size(const struct reader *reader, uint32_t *index, int64_t 
 
 /* --- header ----------------------------------------------------------------------------------- */
 
-static gboolean take_header(struct reader *reader, enum header which, GError **error)
+static gboolean take_header(struct matrix *reader, enum header which, GError **error)
 {
     uint32_t index = 0;
 
@@ -238,7 +248,7 @@ static int find_attribute(const char *name)
     return -1;
 }
 
-static gboolean refuse_word(const struct reader *reader, const char *word, GError **error)
+static gboolean refuse_word(const struct matrix *reader, const char *word, GError **error)
 {
     const char *names[N_ATTRIBUTES];
 
@@ -252,7 +262,7 @@ static gboolean refuse_word(const struct reader *reader, const char *word, GErro
                   word, near ? ", is '" : "", near ? near : "", near ? "' meant?" : "");
 }
 
-static gboolean take_attribute(struct reader *reader, struct flow *flow, uint32_t *index,
+static gboolean take_attribute(struct matrix *reader, struct flow *flow, uint32_t *index,
                                GError **error)
 {
     const char *word = token_at(reader, *index);
@@ -282,7 +292,7 @@ static gboolean take_attribute(struct reader *reader, struct flow *flow, uint32_
     return TRUE;
 }
 
-static gboolean take_ends(const struct reader *reader, struct flow *flow, GError **error)
+static gboolean take_ends(const struct matrix *reader, struct flow *flow, GError **error)
 {
     const char *text = token_at(reader, 0), *arrow = strstr(text, "->");
     g_autofree char *src = g_strndup(text, (gsize)(arrow - text));
@@ -309,7 +319,7 @@ static gboolean take_ends(const struct reader *reader, struct flow *flow, GError
     return TRUE;
 }
 
-static gboolean check_id(struct reader *reader, const struct flow *flow, GError **error)
+static gboolean check_id(struct matrix *reader, const struct flow *flow, GError **error)
 {
     gpointer key = GUINT_TO_POINTER(flow->id);
     guint found = GPOINTER_TO_UINT(g_hash_table_lookup(reader->flow_of_id, key));
@@ -333,7 +343,7 @@ static gboolean check_id(struct reader *reader, const struct flow *flow, GError 
     return TRUE;
 }
 
-static gboolean take_flow(struct reader *reader, GError **error)
+static gboolean take_flow(struct matrix *reader, GError **error)
 {
     struct flow flow = {.line = reader->line};
 
@@ -358,7 +368,7 @@ static gboolean take_flow(struct reader *reader, GError **error)
 
 /* --- triggers and failures -------------------------------------------------------------------- */
 
-static gboolean take_trigger_word(const struct reader *reader, struct trigger *trigger,
+static gboolean take_trigger_word(const struct matrix *reader, struct trigger *trigger,
                                   uint32_t *index, GError **error)
 {
     const char *word = token_at(reader, *index);
@@ -378,7 +388,7 @@ static gboolean take_trigger_word(const struct reader *reader, struct trigger *t
                   word);
 }
 
-static gboolean take_trigger(struct reader *reader, GError **error)
+static gboolean take_trigger(struct matrix *reader, GError **error)
 {
     struct trigger trigger = {.line = reader->line};
     const struct trigger *first;
@@ -404,22 +414,49 @@ static gboolean take_trigger(struct reader *reader, GError **error)
     return TRUE;
 }
 
-static gboolean take_failure(struct reader *reader, GError **error)
+/* The tier of a type of switch, 0 if it is none. */
+static uint32_t find_tier(const char *type)
 {
-    bool type = false, switch_id = false, link_id = false;
-    uint32_t number;
+    static const char *const types[] = {"TOR", "AGG", "CORE"};
+
+    for (uint32_t t = 0; type && t < G_N_ELEMENTS(types); t++)
+        if (strcmp(type, types[t]) == 0)
+            return t + 1;
+    return 0;
+}
+
+static void add_failure(struct matrix *reader, uint32_t tier, const uint32_t *ids)
+{
+    const struct htsim_config *config = reader->config;
+    g_autofree char *name = g_strdup_printf("%s:%u", config->file, reader->line);
+    struct fault fault = {
+        .name = name,
+        .object = {FAULT_UPLINK, tier, 0, ids[0], ids[1]},
+        .change = FAULT_DOWN,
+        .at_ps = config->failures_at,
+        .until_ps = config->failures_until == PARAM_AUTO ? FAULT_NEVER : config->failures_until};
+
+    fault_list_add(&reader->notes->faults, &fault);
+    reader->n_failures++;
+}
+
+static gboolean take_failure(struct matrix *reader, GError **error)
+{
+    bool switch_id = false, link_id = false;
+    uint32_t tier = 0, ids[2];
 
     for (uint32_t i = 1; i < reader->tokens->len; i++) {
         const char *word = token_at(reader, i), *next = token_at(reader, i + 1);
 
-        if (strcmp(word, "switch_type") == 0 && !type && next &&
-            (strcmp(next, "TOR") == 0 || strcmp(next, "AGG") == 0 || strcmp(next, "CORE") == 0)) {
-            type = true;
+        uint32_t named = strcmp(word, "switch_type") == 0 && !tier ? find_tier(next) : 0;
+
+        if (named) {
+            tier = named;
             i++;
         } else if ((strcmp(word, "switch_id") == 0 && !switch_id) ||
                    (strcmp(word, "link_id") == 0 && !link_id)) {
             *(*word == 's' ? &switch_id : &link_id) = true;
-            if (!take_number(reader, &i, 0, &number, error))
+            if (!take_number(reader, &i, 0, &ids[*word == 'l'], error))
                 return FALSE;
         } else {
             return refuse(reader, reader->line, error,
@@ -428,16 +465,16 @@ static gboolean take_failure(struct reader *reader, GError **error)
                           word, next ? next : "");
         }
     }
-    if (!type || !switch_id || !link_id)
+    if (!tier || !switch_id || !link_id)
         return refuse(reader, reader->line, error,
                       "a failure needs switch_type, switch_id and link_id");
-    reader->n_failures++;
+    add_failure(reader, tier, ids);
     return TRUE;
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static gboolean take_statement(struct reader *reader, GError **error)
+static gboolean take_statement(struct matrix *reader, GError **error)
 {
     const char *word = token_at(reader, 0);
 
@@ -457,7 +494,7 @@ static gboolean take_statement(struct reader *reader, GError **error)
 }
 
 /* Cuts a line, in place, into words at spaces and tabs. */
-static void tokenise(struct reader *reader, char *line)
+static void tokenise(struct matrix *reader, char *line)
 {
     g_ptr_array_set_size(reader->tokens, 0);
     for (;;) {
@@ -471,7 +508,7 @@ static void tokenise(struct reader *reader, char *line)
     }
 }
 
-static gboolean take_lines(struct reader *reader, char *text, GError **error)
+static gboolean take_lines(struct matrix *reader, char *text, GError **error)
 {
     while (*text) {
         char *next = text + strcspn(text, "\n");
@@ -489,31 +526,21 @@ static gboolean take_lines(struct reader *reader, char *text, GError **error)
     return TRUE;
 }
 
-static gboolean take_file(struct reader *reader, GError **error)
+static gboolean take_file(struct matrix *reader, GError **error)
 {
-    g_autofree char *text = NULL;
-    g_autoptr(GError) fault = NULL;
-    gsize length;
+    struct reader file;
+    gboolean ok =
+        reader_open_text(&file, reader->config->file, "a connection matrix of htsim", error) &&
+        take_lines(reader, file.text + file.next, error);
 
-    if (*reader->config->file == '\0') {
-        g_set_error(error, BUILD_ERROR, 0, "file is not given; a connection matrix is expected");
-        return FALSE;
-    }
-    if (!g_file_get_contents(reader->config->file, &text, &length, &fault)) {
-        g_set_error_literal(error, BUILD_ERROR, 0, fault->message);
-        return FALSE;
-    }
-    if (strlen(text) != length)
-        return refuse(reader, 1, error,
-                      "a zero byte at offset %" G_GSIZE_FORMAT "; this is no text file",
-                      strlen(text));
-    return take_lines(reader, g_str_has_prefix(text, "\xef\xbb\xbf") ? text + 3 : text, error);
+    reader_close(&file);
+    return ok;
 }
 
 /* --- checks of the whole ---------------------------------------------------------------------- */
 
 /* A count of the header against what the file holds; lenient takes what is there. */
-static gboolean check_count(struct reader *reader, enum header which, uint32_t found,
+static gboolean check_count(struct matrix *reader, enum header which, uint32_t found,
                             GError **error)
 {
     uint32_t line = reader->header_line[which] ? reader->header_line[which] : 1;
@@ -530,7 +557,7 @@ static gboolean check_count(struct reader *reader, enum header which, uint32_t f
     return TRUE;
 }
 
-static gboolean check_header(struct reader *reader, GError **error)
+static gboolean check_header(struct matrix *reader, GError **error)
 {
     if (!reader->header_line[HEADER_NODES] && !reader->config->lenient)
         return refuse(reader, 1, error, "no line 'Nodes N' (lenient = on takes the topology's %u)",
@@ -547,7 +574,7 @@ static gboolean check_header(struct reader *reader, GError **error)
 }
 
 /* Files a flow with the triggers it names. */
-static gboolean resolve_flow(struct reader *reader, uint32_t index, GError **error)
+static gboolean resolve_flow(struct matrix *reader, uint32_t index, GError **error)
 {
     const struct flow *flow = flow_at(reader, index);
     const uint32_t ids[] = {flow->trigger, flow->send_done_trigger, flow->recv_done_trigger};
@@ -568,7 +595,7 @@ static gboolean resolve_flow(struct reader *reader, uint32_t index, GError **err
     return TRUE;
 }
 
-static gboolean check_edges(const struct reader *reader, GError **error)
+static gboolean check_edges(const struct matrix *reader, GError **error)
 {
     uint64_t n_edges = 0;
 
@@ -587,7 +614,7 @@ static gboolean check_edges(const struct reader *reader, GError **error)
     return TRUE;
 }
 
-static gboolean check_all(struct reader *reader, GError **error)
+static gboolean check_all(struct matrix *reader, GError **error)
 {
     if (!check_header(reader, error))
         return FALSE;
@@ -630,7 +657,7 @@ static void add_trigger(struct schedule *schedule, struct trigger *trigger)
     }
 }
 
-static void add_activation(const struct reader *reader, struct schedule *schedule, uint64_t flow,
+static void add_activation(const struct matrix *reader, struct schedule *schedule, uint64_t flow,
                            uint32_t id, enum schedule_when when)
 {
     const struct trigger *trigger = id ? find_trigger(reader, id) : NULL;
@@ -646,7 +673,7 @@ static void add_activation(const struct reader *reader, struct schedule *schedul
 }
 
 /* Operations 0 to n_flows - 1 are the flows in the order of the file. */
-static void fill_schedule(const struct reader *reader, struct schedule *schedule)
+static void fill_schedule(const struct matrix *reader, struct schedule *schedule)
 {
     for (uint32_t i = 0; i < reader->flows->len; i++)
         add_flow(schedule, flow_at(reader, i));
@@ -669,7 +696,7 @@ struct sums {
     uint32_t n_late;           /* starts beyond the end of the run */
 };
 
-static void sum_flows(const struct reader *reader, struct sums *sums)
+static void sum_flows(const struct matrix *reader, struct sums *sums)
 {
     *sums = (struct sums){.first_ps = INT64_MAX, .last_ps = -1};
     for (uint32_t i = 0; i < reader->flows->len; i++) {
@@ -686,7 +713,7 @@ static void sum_flows(const struct reader *reader, struct sums *sums)
     }
 }
 
-static void note_starts(const struct reader *reader, const struct sums *sums)
+static void note_starts(const struct matrix *reader, const struct sums *sums)
 {
     const char *unit = unit_names[reader->config->start_unit];
     g_autofree char *first = units_format(UNITS_TIME, sums->first_ps);
@@ -711,7 +738,7 @@ static void note_starts(const struct reader *reader, const struct sums *sums)
                    unit);
 }
 
-static void note_triggers(const struct reader *reader)
+static void note_triggers(const struct matrix *reader)
 {
     uint32_t n_of[TRIGGER_BARRIER + 1] = {0}, n_never = 0, n_idle = 0;
 
@@ -738,7 +765,7 @@ static void note_triggers(const struct reader *reader)
                    n_idle == 1 ? " starts" : "s start");
 }
 
-static void note_ignored(const struct reader *reader, const struct sums *sums)
+static void note_ignored(const struct matrix *reader, const struct sums *sums)
 {
     if (sums->n_with[PRIO])
         build_note(reader->notes, "prio of %u flows is ignored: one class of traffic",
@@ -747,19 +774,15 @@ static void note_ignored(const struct reader *reader, const struct sums *sums)
         build_note(reader->notes,
                    "addon of %u flows is ignored: a barrier is not armed again after it fired",
                    sums->n_with[ADDON]);
-    if (reader->n_failures)
-        build_note(reader->notes,
-                   "warning: %u failure line%s understood but not played yet: all links are up "
-                   "(timed faults are to come)",
-                   reader->n_failures, reader->n_failures == 1 ? "" : "s");
 }
 
-static void note_content(const struct reader *reader)
+static void note_content(const struct matrix *reader)
 {
     struct sums sums;
 
     sum_flows(reader, &sums);
     g_autofree char *bytes = units_display(UNITS_BYTES, sums.bytes);
+    g_autofree char *at = units_format(UNITS_TIME, reader->config->failures_at);
 
     build_note(reader->notes, "htsim matrix %s: %u nodes, %u flows (%u as messages), %s in all",
                reader->config->file, reader->header[HEADER_NODES], reader->flows->len,
@@ -767,8 +790,12 @@ static void note_content(const struct reader *reader)
     if (reader->header[HEADER_NODES] < reader->graph->n_hosts)
         build_note(reader->notes, "Nodes %u is below the topology's %u hosts: the others are idle",
                    reader->header[HEADER_NODES], reader->graph->n_hosts);
+    reader->notes->n_hosts_named = reader->header[HEADER_NODES];
     note_starts(reader, &sums);
     note_triggers(reader);
+    if (reader->n_failures)
+        build_note(reader->notes, "%u failure line%s: links that go down at %s", reader->n_failures,
+                   reader->n_failures == 1 ? "" : "s", at);
     note_ignored(reader, &sums);
 }
 
@@ -779,10 +806,10 @@ static void trigger_clear(void *trigger)
     g_array_unref(((struct trigger *)trigger)->targets);
 }
 
-static void reader_init(struct reader *reader, const struct htsim_config *config,
+static void reader_init(struct matrix *reader, const struct htsim_config *config,
                         const struct graph *graph, struct build *notes)
 {
-    *reader = (struct reader){.config = config, .graph = graph, .notes = notes};
+    *reader = (struct matrix){.config = config, .graph = graph, .notes = notes};
     reader->tokens = g_ptr_array_new();
     reader->flows = g_array_new(FALSE, FALSE, sizeof(struct flow));
     reader->triggers = g_array_new(FALSE, FALSE, sizeof(struct trigger));
@@ -791,7 +818,7 @@ static void reader_init(struct reader *reader, const struct htsim_config *config
     reader->trigger_of = g_hash_table_new(NULL, NULL);
 }
 
-static void reader_clear(struct reader *reader)
+static void reader_clear(struct matrix *reader)
 {
     g_ptr_array_unref(reader->tokens);
     g_array_unref(reader->flows);
@@ -803,7 +830,7 @@ static void reader_clear(struct reader *reader)
 static gboolean build(const void *config, const struct graph *graph, struct build *notes,
                       struct schedule *schedule, GError **error)
 {
-    struct reader reader;
+    struct matrix reader;
     gboolean ok;
 
     reader_init(&reader, config, graph, notes);

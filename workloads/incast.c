@@ -4,12 +4,12 @@
  *
  * The senders are the hosts first, first + 1, ... (modulo the number of hosts, without the
  * receiver), so near or far senders are chosen by `first`: hosts of one leaf have neighbouring
- * numbers in every builder.
+ * numbers in every builder. Their messages are a group, `incast`, whose fairness is measured.
  *
  * The victim, on request, is one flow more that goes into the receiver's leaf but not to the
  * receiver: it shares the links into that leaf with the incast (and the uplinks of a sender's leaf,
- * where a host beside a sender is free), and whatever slows it down is the incast's doing. Its
- * group is called `victim`, that of the others `incast`.
+ * where a host beside a sender is free), and whatever slows it down is the incast's doing. It is a
+ * group of its own, `victim`.
  * Source: csg-htsim, sim/datacenter/connection_matrix.cpp, setIncast(). The
  * victim: Zhu et al., SIGCOMM 2015, section 2.2, and the victim flows of csg-htsim.
  */
@@ -229,21 +229,18 @@ static gboolean fill(struct incast *incast, struct build *notes, struct schedule
     int64_t bytes = 0;
 
     schedule_init(schedule, incast->graph->n_hosts);
-    incast->group = SCHEDULE_NO_GROUP;
-    if (config->victim)
-        incast->group = schedule_add_group(schedule, "incast", 0, incast->graph->n_hosts, 0, 1);
+    incast->group = schedule_add_group(schedule, "incast", 0, incast->graph->n_hosts, 0, 1);
+    schedule_group(schedule, incast->group)->contest = true;
     add_senders(incast, schedule);
     build_note(notes,
                "incast: %" G_GUINT64_FORMAT ":1 into host %" G_GINT64_FORMAT
                ", messages of %s%" G_GINT64_FORMAT " B",
                schedule->n_ops, config->receiver,
                incast->n_sizes > 1 ? "unequal sizes, the first " : "", incast->sizes[0]);
-    if (!config->victim)
-        return TRUE;
     for (uint64_t k = 0; k < schedule->n_ops; k++)
         bytes += incast->sizes[k % incast->n_sizes];
     schedule_group(schedule, incast->group)->bytes = bytes;
-    if (add_victim(incast, schedule, notes, error))
+    if (!config->victim || add_victim(incast, schedule, notes, error))
         return TRUE;
     schedule_clear(schedule);
     return FALSE;

@@ -6,19 +6,16 @@
 
 extern const struct workload_ops workload_list_csv, workload_permutation, workload_incast,
     workload_pairs, workload_allreduce, workload_reducescatter, workload_allgather,
-    workload_alltoall, workload_htsim, workload_poisson;
+    workload_alltoall, workload_htsim, workload_poisson, workload_ns3, workload_goal,
+    workload_chakra, workload_simai, workload_reader, workload_collective, workload_step;
 
-const struct workload_ops *const workload_list[] = {&workload_list_csv,
-                                                    &workload_permutation,
-                                                    &workload_incast,
-                                                    &workload_pairs,
-                                                    &workload_allreduce,
-                                                    &workload_reducescatter,
-                                                    &workload_allgather,
-                                                    &workload_alltoall,
-                                                    &workload_htsim,
-                                                    &workload_poisson,
-                                                    NULL};
+const struct workload_ops *const workload_list[] = {
+    &workload_list_csv,   &workload_permutation, &workload_incast,
+    &workload_pairs,      &workload_allreduce,   &workload_reducescatter,
+    &workload_allgather,  &workload_alltoall,    &workload_htsim,
+    &workload_poisson,    &workload_ns3,         &workload_goal,
+    &workload_chakra,     &workload_simai,       &workload_reader,
+    &workload_collective, &workload_step,        NULL};
 
 const struct workload_ops *workload_find(const char *name)
 {

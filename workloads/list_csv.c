@@ -3,14 +3,19 @@
  * A list of messages, from a CSV file or written in the scenario itself.
  *
  *   file    a header row and one message a row: src,dst,bytes[,start][,transport][,stream][,after]
- *           [,id], in any order of columns and rows
+ *           [,id][,op][,duration][,needs], in any order of columns and rows
  *   flows   "0>1 1MiB; 2>1 64KB start=5us transport=b stream=1 id=x after=y,z"
  *
  * `transport` names a profile of the scenario; `after` names messages (by id, joined by ';', or ','
  * in `flows`) that must be delivered before this one starts; without an id of its own a message is
- * known by its number, from 0. `start` is not before, so start and after may be combined.
+ * known by its number, from 0. `start` is not before, so start and after may be combined. `ID@sent`
+ * waits only until the sender of that message has all of it acknowledged.
  *
- * Not here: messages that wait for the sender's end of another one, compute, and arrival processes.
+ * So that any stored schedule can be a file (`weft import` writes them), a row may be something
+ * else than a message: op = compute (src is busy for `duration`), reduce (src reduces `bytes`) or
+ * join (takes no time). needs = k starts a row when k of those that it is after are done.
+ *
+ * Not here: arrival processes, and the groups by which collectives report themselves.
  * Source: our choice, after the flow lists of HPCC's ns-3 and htsim, with units and ids.
  */
 #include "sim/core/table.h"
@@ -24,22 +29,27 @@ struct list_config {
 static const struct param params[] = {
     PARAM(TEXT, struct list_config, file, "", NULL, NULL, NULL,
           "CSV file with the columns src,dst,bytes and, if wanted, "
-          "start,transport,stream,after,id.",
+          "start,transport,stream,after,id,op,duration,needs.",
           "our choice"),
     PARAM(TEXT, struct list_config, flows, "", NULL, NULL, NULL,
           "The messages themselves, instead of a file: 0>1 1MiB; 2>1 64KB start=5us.",
           "our choice"),
     PARAM_END};
 
-enum field { SRC, DST, BYTES, START, TRANSPORT, STREAM, AFTER, ID, N_FIELDS };
+enum field { SRC, DST, BYTES, START, TRANSPORT, STREAM, AFTER, ID, OP, DURATION, NEEDS, N_FIELDS };
 
-static const char *const field_names[] = {"src",       "dst",    "bytes", "start",
-                                          "transport", "stream", "after", "id"};
+static const char *const field_names[] = {"src",       "dst",      "bytes", "start",
+                                          "transport", "stream",   "after", "id",
+                                          "op",        "duration", "needs"};
+
+/* In the order of enum schedule_kind. */
+static const char *const op_names[] = {"message", "compute", "reduce", "join"};
 
 struct entry {
     uint32_t number; /* line of the file, or which of the flows, from 1 */
     struct schedule_op op;
-    const char *after; /* owned by `texts` */
+    uint32_t n_after, needs; /* needs: 0: all that it is after; more than that: it never starts */
+    const char *after;       /* owned by `texts` */
 };
 
 struct list {
@@ -101,33 +111,71 @@ static gboolean take_bytes(const struct list *list, uint32_t number, const char 
     return TRUE;
 }
 
-static gboolean take_start(const struct list *list, uint32_t number, const char *text,
-                           int64_t *start_ps, GError **error)
+static gboolean take_time(const struct list *list, uint32_t number, enum field field,
+                          const char *text, int64_t *time_ps, GError **error)
 {
     const char *why = NULL;
 
-    *start_ps = 0;
+    *time_ps = 0;
     if (!text || strcmp(text, "") == 0 || strcmp(text, "0") == 0)
         return TRUE;
-    if (!units_parse(UNITS_TIME, text, start_ps, &why))
-        return refuse(list, number, START, text, error, "%s", why);
-    if (*start_ps < 0)
-        return refuse(list, number, START, text, error, "a time of 0 or later is expected");
+    if (!units_parse(UNITS_TIME, text, time_ps, &why))
+        return refuse(list, number, field, text, error, "%s", why);
+    if (*time_ps < 0)
+        return refuse(list, number, field, text, error, "a time of 0 or later is expected");
     return TRUE;
 }
 
-static gboolean take_stream(const struct list *list, uint32_t number, const char *text,
-                            uint32_t *stream, GError **error)
+/* A whole number, 0 where nothing is said. */
+static gboolean take_number(const struct list *list, uint32_t number, enum field field,
+                            const char *text, uint32_t *result, GError **error)
 {
     const char *why = NULL;
     int64_t value = 0;
 
     if (text && *text && !units_parse(UNITS_NUMBER, text, &value, &why))
-        return refuse(list, number, STREAM, text, error, "%s", why);
+        return refuse(list, number, field, text, error, "%s", why);
     if (value < 0 || value > UINT32_MAX)
-        return refuse(list, number, STREAM, text, error, "0 to %u is possible", UINT32_MAX);
-    *stream = (uint32_t)value;
+        return refuse(list, number, field, text, error, "0 to %u is possible", UINT32_MAX);
+    *result = (uint32_t)value;
     return TRUE;
+}
+
+static gboolean take_op(const struct list *list, uint32_t number, const char *text,
+                        enum schedule_kind *kind, GError **error)
+{
+    if (!text || *text == '\0')
+        text = op_names[SCHEDULE_MESSAGE];
+    for (size_t k = 0; k < G_N_ELEMENTS(op_names); k++)
+        if (strcmp(text, op_names[k]) == 0) {
+            *kind = (enum schedule_kind)k;
+            return TRUE;
+        }
+    return refuse(list, number, OP, text, error, "message, compute, reduce or join is expected");
+}
+
+/* Fields that a kind of operation has. */
+static gboolean take_fields(const struct list *list, uint32_t number, const char *const *fields,
+                            struct schedule_op *op, GError **error)
+{
+    bool sized = op->kind == SCHEDULE_MESSAGE || op->kind == SCHEDULE_REDUCE;
+    static const enum field of_messages[] = {DST, BYTES};
+
+    if (op->kind != SCHEDULE_JOIN || (fields[SRC] && *fields[SRC]))
+        if (!take_host(list, number, SRC, fields[SRC], &op->rank, error))
+            return FALSE;
+    op->peer = op->rank;
+    if (op->kind == SCHEDULE_MESSAGE &&
+        !take_host(list, number, DST, fields[DST], &op->peer, error))
+        return FALSE;
+    for (int i = op->kind == SCHEDULE_MESSAGE ? 2 : 0; i < 2 - (op->kind == SCHEDULE_REDUCE); i++)
+        if (fields[of_messages[i]] && *fields[of_messages[i]])
+            return refuse(list, number, of_messages[i], fields[of_messages[i]], error,
+                          "a %s has none", op_names[op->kind]);
+    if (fields[DURATION] && *fields[DURATION] && op->kind != SCHEDULE_COMPUTE)
+        return refuse(list, number, DURATION, fields[DURATION], error, "only a compute has one");
+    return (!sized || take_bytes(list, number, fields[BYTES], &op->bytes, error)) &&
+           take_time(list, number, DURATION, fields[DURATION], &op->duration_ps, error);
 }
 
 static gboolean take_id(struct list *list, uint32_t number, const char *text, GError **error)
@@ -152,14 +200,14 @@ static gboolean take_message(struct list *list, uint32_t number, const char *con
                           .op = {.kind = SCHEDULE_MESSAGE, .group = SCHEDULE_NO_GROUP}};
     struct schedule_op *op = &entry.op;
 
-    if (!take_host(list, number, SRC, fields[SRC], &op->rank, error) ||
-        !take_host(list, number, DST, fields[DST], &op->peer, error) ||
-        !take_bytes(list, number, fields[BYTES], &op->bytes, error) ||
-        !take_start(list, number, fields[START], &op->start_ps, error) ||
-        !take_stream(list, number, fields[STREAM], &op->stream, error) ||
+    if (!take_op(list, number, fields[OP], &op->kind, error) ||
+        !take_fields(list, number, fields, op, error) ||
+        !take_time(list, number, START, fields[START], &op->start_ps, error) ||
+        !take_number(list, number, STREAM, fields[STREAM], &op->stream, error) ||
+        !take_number(list, number, NEEDS, fields[NEEDS], &entry.needs, error) ||
         !take_id(list, number, fields[ID], error))
         return FALSE;
-    if (op->rank == op->peer)
+    if (op->kind == SCHEDULE_MESSAGE && op->rank == op->peer)
         return refuse(list, number, DST, fields[DST], error,
                       "the receiver must be another host than the sender");
     op->profile = schedule_profile(list->schedule, fields[TRANSPORT]);
@@ -186,7 +234,7 @@ static gboolean find_columns(const struct table *table, const char *name, int *c
 
             g_set_error(error, BUILD_ERROR, 0,
                         "%s: unknown column '%s'%s%s%s; the columns are "
-                        "src,dst,bytes,start,transport,stream,after,id",
+                        "src,dst,bytes,start,transport,stream,after,id,op,duration,needs",
                         name, title, near ? ", is '" : "", near ? near : "",
                         near ? "' meant?" : "");
             return FALSE;
@@ -291,20 +339,39 @@ static gboolean take_flows(struct list *list, const char *flows, GError **error)
 
 static gboolean add_edges(const struct list *list, uint32_t index, GError **error)
 {
-    const struct entry *entry = &g_array_index(list->entries, struct entry, index);
+    struct entry *entry = &g_array_index(list->entries, struct entry, index);
     g_auto(GStrv) ids = g_strsplit_set(entry->after, ";,", -1);
+    uint32_t n_after = 0;
 
     for (int i = 0; ids[i]; i++) {
         guint before;
 
+        enum schedule_when when = SCHEDULE_AT_RECEIVER;
+
         if (*g_strstrip(ids[i]) == '\0')
             continue;
+        if (g_str_has_suffix(ids[i], "@sent")) {
+            ids[i][strlen(ids[i]) - strlen("@sent")] = '\0';
+            when = SCHEDULE_AT_SENDER;
+        }
         before = GPOINTER_TO_UINT(g_hash_table_lookup(list->index_of, ids[i]));
         if (before == 0)
             return refuse(list, entry->number, AFTER, ids[i], error, "no message has this id");
-        schedule_add_edge(list->schedule, before - 1, index, SCHEDULE_AT_RECEIVER, false);
+        schedule_add_edge(list->schedule, before - 1, index, when, false);
+        n_after++;
     }
+    entry->n_after = n_after;
+    if (entry->needs)
+        schedule_set_needed(list->schedule, index, entry->needs);
     return TRUE;
+}
+
+/* Edges that let an operation start here: one that needs more than it has is no circle. */
+static uint32_t least_edges(const struct list *list, uint64_t op, uint32_t n_needed)
+{
+    uint32_t n_after = g_array_index(list->entries, struct entry, op).n_after;
+
+    return MIN(n_needed, MAX(n_after, 1));
 }
 
 /* Plays the finished schedule without time (Kahn); a message never reached waits for a circle. */
@@ -324,15 +391,15 @@ static gboolean check_circles(const struct list *list, GError **error)
             struct schedule_op op;
 
             schedule_op(schedule, next, &op);
-            if (++n_fired[next] == op.n_needed)
+            if (++n_fired[next] == least_edges(list, next, op.n_needed))
                 ready[n_ready++] = next;
         }
-    for (uint32_t i = 0; n_ready < schedule->n_ops; i++) {
+    for (uint32_t i = 0; n_ready < schedule->n_ops && i < list->entries->len; i++) {
         const struct entry *entry = &g_array_index(list->entries, struct entry, i);
         struct schedule_op op;
 
         schedule_op(schedule, i, &op);
-        if (n_fired[i] < op.n_needed)
+        if (entry->n_after > 0 && n_fired[i] < least_edges(list, i, op.n_needed))
             return refuse(list, entry->number, AFTER, entry->after, error,
                           "a circle: this message waits, over others, for one that waits for "
                           "itself");
@@ -363,6 +430,7 @@ static void note_content(const struct list *list, struct build *notes)
     for (uint32_t i = 0; i < list->entries->len; i++) {
         const struct schedule_op *op = &g_array_index(list->entries, struct entry, i).op;
 
+        notes->n_hosts_named = MAX(notes->n_hosts_named, MAX(op->rank, op->peer) + 1);
         last_ps = MAX(last_ps, op->start_ps);
         bytes += (double)op->bytes;
     }

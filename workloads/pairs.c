@@ -8,10 +8,12 @@
  * that no two of them have the same addresses. With an odd number of hosts the last is idle.
  * Source: our choice, after the ECMP collisions of bobzhuyb/ns3-rdma issue 19.
  */
+#include "workloads/mix.h"
 #include "workloads/workload.h"
 
 struct pairs_config {
     int64_t flows, bytes, start;
+    char *transports;
 };
 
 static const struct param params[] = {
@@ -21,9 +23,10 @@ static const struct param params[] = {
           "htsim's perm_*_2MB.cm"),
     PARAM(TIME, struct pairs_config, start, "0ps", NULL, NULL, NULL, "When all flows start.",
           "our choice"),
-    PARAM_END};
+    MIX_PARAM(struct pairs_config), PARAM_END};
 
-static void add_messages(const struct pairs_config *config, struct schedule *schedule)
+static void add_messages(const struct pairs_config *config, struct schedule *schedule,
+                         struct mix *mix)
 {
     uint32_t half = schedule->n_ranks / 2;
     uint32_t n_flows = config->flows ? (uint32_t)config->flows : half;
@@ -34,6 +37,7 @@ static void add_messages(const struct pairs_config *config, struct schedule *sch
                                                         .peer = half + (i % half + i / half) % half,
                                                         .bytes = config->bytes,
                                                         .start_ps = config->start,
+                                                        .profile = mix_next(mix),
                                                         .group = SCHEDULE_NO_GROUP});
 }
 
@@ -41,6 +45,7 @@ static gboolean build(const void *data, const struct graph *graph, struct build 
                       struct schedule *schedule, GError **error)
 {
     const struct pairs_config *config = data;
+    struct mix mix;
 
     if (graph->n_hosts < 2) {
         g_set_error(error, BUILD_ERROR, 0, "pairs need at least 2 hosts; there are %u",
@@ -48,7 +53,9 @@ static gboolean build(const void *data, const struct graph *graph, struct build 
         return FALSE;
     }
     schedule_init(schedule, graph->n_hosts);
-    add_messages(config, schedule);
+    if (!mix_init(&mix, config->transports, schedule, error))
+        return FALSE;
+    add_messages(config, schedule, &mix);
     build_note(notes, "pairs: %" G_GUINT64_FORMAT " flows from hosts 0 to %u to hosts %u to %u",
                schedule->n_ops, graph->n_hosts / 2 - 1, graph->n_hosts / 2,
                graph->n_hosts / 2 * 2 - 1);

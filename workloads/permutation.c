@@ -11,6 +11,7 @@
  * Source: the permutation matrix of htsim (csg-htsim, sim/datacenter/connection_matrix.cpp).
  */
 #include "sim/core/random.h"
+#include "workloads/mix.h"
 #include "workloads/workload.h"
 #include <string.h>
 
@@ -18,7 +19,7 @@ enum pattern { PATTERN_RANDOM, PATTERN_SHIFT };
 
 struct permutation_config {
     int64_t bytes, pattern, shift, count, start;
-    char *ranks, *sizes;
+    char *ranks, *sizes, *transports;
 };
 
 static const struct param params[] = {
@@ -39,6 +40,7 @@ static const struct param params[] = {
           "When the messages are posted.", "our choice"),
     PARAM(TEXT, struct permutation_config, ranks, "", NULL, NULL, NULL,
           "Hosts that take part, such as 0-63 or 0,2,4-7; empty: all.", "our choice: all hosts"),
+    MIX_PARAM(struct permutation_config),
     PARAM_END};
 
 static bool has_fixed_point(const uint32_t *to, uint32_t n)
@@ -84,7 +86,8 @@ static gboolean choose_receivers(const struct permutation_config *config, uint64
 }
 
 static void add_messages(const struct permutation_config *config, struct schedule *schedule,
-                         const uint32_t *to, const int64_t *sizes, uint32_t n_sizes)
+                         const uint32_t *to, const int64_t *sizes, uint32_t n_sizes,
+                         struct mix *mix)
 {
     for (int64_t k = 0; k < config->count; k++)
         for (uint32_t i = 0; i < schedule->n_ranks; i++)
@@ -93,6 +96,7 @@ static void add_messages(const struct permutation_config *config, struct schedul
                                                             .peer = to[i],
                                                             .bytes = sizes[i % n_sizes],
                                                             .start_ps = config->start,
+                                                            .profile = mix_next(mix),
                                                             .group = SCHEDULE_NO_GROUP});
 }
 
@@ -100,6 +104,7 @@ static gboolean build(const void *data, const struct graph *graph, struct build 
                       struct schedule *schedule, GError **error)
 {
     const struct permutation_config *config = data;
+    struct mix mix;
     uint32_t n = 0, n_sizes = 0;
     g_autofree uint32_t *hosts = workload_ranks(config->ranks, graph, &n, error);
     g_autofree uint32_t *to = g_new(uint32_t, (size_t)n + 1);
@@ -110,7 +115,9 @@ static gboolean build(const void *data, const struct graph *graph, struct build 
         return FALSE;
     schedule_init(schedule, n);
     memcpy(schedule->rank_host, hosts, n * sizeof *hosts);
-    add_messages(config, schedule, to, sizes, n_sizes);
+    if (!mix_init(&mix, config->transports, schedule, error))
+        return FALSE;
+    add_messages(config, schedule, to, sizes, n_sizes, &mix);
     build_note(notes, "permutation: %" G_GINT64_FORMAT " x %u messages of %s%" G_GINT64_FORMAT " B",
                config->count, n, n_sizes > 1 ? "unequal sizes, the first " : "", sizes[0]);
     return workload_finish(schedule, graph, error);

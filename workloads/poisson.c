@@ -15,6 +15,7 @@
 #include "sim/core/random.h"
 #include "sim/core/units.h"
 #include "workloads/cdf.h"
+#include "workloads/mix.h"
 #include "workloads/workload.h"
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,7 @@
 
 struct poisson_config {
     int64_t load, duration, start, bytes, size_unit;
-    char *cdf, *cdf_file, *ranks;
+    char *cdf, *cdf_file, *ranks, *transports;
 };
 
 static const struct param params[] = {
@@ -50,6 +51,7 @@ static const struct param params[] = {
           "Size of every flow where neither cdf nor cdf_file is given.", "our choice"),
     PARAM(TEXT, struct poisson_config, ranks, "", NULL, NULL, NULL,
           "Hosts that take part, such as 0-63 or 0,2,4-7; empty: all.", "our choice: all hosts"),
+    MIX_PARAM(struct poisson_config),
     PARAM_END};
 
 struct arrival {
@@ -216,7 +218,7 @@ static void note_load(const struct process *process, double rate_bps, struct bui
                (double)config->load / 1e12 * rate_bps * (double)config->duration / 8e12 / law);
 }
 
-static void add_messages(const struct process *process, struct schedule *schedule)
+static void add_messages(const struct process *process, struct schedule *schedule, struct mix *mix)
 {
     for (guint i = 0; i < process->arrivals->len; i++) {
         const struct arrival *arrival = &g_array_index(process->arrivals, struct arrival, i);
@@ -226,6 +228,7 @@ static void add_messages(const struct process *process, struct schedule *schedul
                                                         .peer = arrival->to,
                                                         .bytes = arrival->bytes,
                                                         .start_ps = arrival->start_ps,
+                                                        .profile = mix_next(mix),
                                                         .group = SCHEDULE_NO_GROUP});
     }
 }
@@ -248,6 +251,7 @@ static gboolean fill(struct process *process, const struct graph *graph, const u
                      struct build *notes, struct schedule *schedule, GError **error)
 {
     double rate_bps = 0;
+    struct mix mix;
 
     if (!draw_arrivals(process, graph, hosts, &rate_bps, error))
         return FALSE;
@@ -255,7 +259,9 @@ static gboolean fill(struct process *process, const struct graph *graph, const u
     note_load(process, rate_bps, notes);
     schedule_init(schedule, process->n);
     memcpy(schedule->rank_host, hosts, process->n * sizeof *hosts);
-    add_messages(process, schedule);
+    if (!mix_init(&mix, process->config->transports, schedule, error))
+        return FALSE;
+    add_messages(process, schedule, &mix);
     return workload_finish(schedule, graph, error);
 }
 

@@ -37,7 +37,8 @@ static struct table_writer *open_table(const struct job *job, const char *file,
                                        const char *const *columns, GError **error)
 {
     g_autofree char *path = g_build_filename(job->folder, file, NULL);
-    struct table_writer *writer = table_writer_new(path, error);
+    struct table_writer *writer =
+        table_writer_new_with(path, job->experiment.scenario->run.json_lines, error);
 
     if (!writer)
         return NULL;
@@ -245,7 +246,7 @@ int command_fluid(int argc, char **argv)
     if (command_parse(&line, argc, argv, "[SCENARIO] - DCQCN's fluid model behind a packet run",
                       "For RoCEv2 with cc = dcqcn, all into one host, RED, run.end up to 1 s. "
                       "Writes fluid.csv, packets.csv,\npoints.csv and draws dcqcn-fluid.png.",
-                      true, &error))
+                      COMMAND_TAKES_OUT, &error))
         scenario = command_scenario(&line, &error);
     if (scenario) {
         job.folder =

@@ -6,6 +6,7 @@
 #include "sim/app/command.h"
 #include "sim/app/kinds.h"
 #include "sim/app/scenario_private.h"
+#include "sim/app/sweep_plan.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -43,11 +44,16 @@ static GArray *all_sections(void)
 
         g_array_append_val(sections, section);
     }
-    g_array_append_vals(sections,
-                        &(struct section){"hosts", "hosts:NAME", NULL,
-                                          "What is particular to a group of hosts.", NULL,
-                                          scenario_hosts_params},
-                        1);
+    struct section last[] = {
+        {"hosts", "hosts:NAME", NULL, "What is particular to a group of hosts.", NULL,
+         scenario_hosts_params},
+        {"fault", "fault:NAME", NULL, "What happens to links during a run.", NULL,
+         scenario_fault_params},
+        {"sweep", "sweep", NULL, "Seeds of a sweep, and how a cluster plays it.", NULL,
+         sweep_params},
+    };
+
+    g_array_append_vals(sections, last, G_N_ELEMENTS(last));
     return sections;
 }
 
@@ -56,9 +62,12 @@ static char *range_text(const struct param *param)
 {
     if (param->type == PARAM_BOOL || param->type == PARAM_CHOICE || param->type == PARAM_TEXT)
         return g_strdup("");
+    const char *least = param->least ? param->least : "0", *word = param->choices;
+
     if (!param->most)
-        return g_strdup_printf("from %s", param->least ? param->least : "0");
-    return g_strdup_printf("%s to %s", param->least ? param->least : "0", param->most);
+        return g_strdup_printf("from %s%s%s", least, word ? ", or " : "", word ? word : "");
+    return g_strdup_printf("%s to %s%s%s", least, param->most, word ? ", or " : "",
+                           word ? word : "");
 }
 
 /* --- for people ------------------------------------------------------------------------------- */

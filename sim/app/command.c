@@ -5,16 +5,17 @@
 
 G_DEFINE_QUARK(weft - command, command_error)
 
-static void add_entries(GOptionContext *context, struct command_line *line, bool writes)
+static void add_entries(GOptionContext *context, struct command_line *line,
+                        enum command_takes takes)
 {
     const GOptionEntry common[] = {
         {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &line->sets,
          "Set one key of the scenario; repeatable, the last one wins", "group.key=value"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &line->seed, "The same as --set run.seed=N", "N"},
         {"topology", 0, 0, G_OPTION_ARG_FILENAME, &line->topology,
-         "Fabric: a key file, .topo, .csv, a ready scenario or a kind", "FILE|NAME"},
+         "Fabric: a file (weft list formats), a ready scenario or a kind", "[KIND:]FILE|NAME"},
         {"workload", 0, 0, G_OPTION_ARG_FILENAME, &line->workload,
-         "Traffic: a key file, .cm, .tm, .csv, a ready scenario or a kind", "FILE|NAME"},
+         "Traffic: a file (weft list formats), a ready scenario or a kind", "[KIND:]FILE|NAME"},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &line->files, NULL, NULL},
         G_OPTION_ENTRY_NULL};
     const GOptionEntry output[] = {
@@ -22,23 +23,38 @@ static void add_entries(GOptionContext *context, struct command_line *line, bool
          "Folder for the results; results/NAME unless given", "DIR"},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &line->quiet, "No progress and no table", NULL},
         G_OPTION_ENTRY_NULL};
-
+    const GOptionEntry run[] = {
+        {"engine", 0, 0, G_OPTION_ARG_STRING, &line->engine,
+         "What plays it: native, or ns3:p2p (ns3 for short) or ns3:ip by weft-ns3", "NAME"},
+        {"pcap", 0, 0, G_OPTION_ARG_STRING, &line->pcap, "The same as --set run.pcap=LINKS",
+         "LINK[,LINK...]"},
+        G_OPTION_ENTRY_NULL};
     const GOptionEntry look[] = {{"paths", 0, 0, G_OPTION_ARG_STRING, &line->paths,
                                   "List all shortest paths between two hosts instead", "A B"},
                                  G_OPTION_ENTRY_NULL};
+    const GOptionEntry draw[] = {
+        {"dot", 0, 0, G_OPTION_ARG_NONE, &line->dot, "Print it for Graphviz (dot)", NULL},
+        G_OPTION_ENTRY_NULL};
 
     g_option_context_add_main_entries(context, common, NULL);
-    g_option_context_add_main_entries(context, writes ? output : look, NULL);
+    if (takes == COMMAND_TAKES_PATHS)
+        g_option_context_add_main_entries(context, look, NULL);
+    if (takes == COMMAND_TAKES_DOT)
+        g_option_context_add_main_entries(context, draw, NULL);
+    if (takes >= COMMAND_TAKES_OUT)
+        g_option_context_add_main_entries(context, output, NULL);
+    if (takes == COMMAND_TAKES_ENGINE)
+        g_option_context_add_main_entries(context, run, NULL);
 }
 
 gboolean command_parse(struct command_line *line, int argc, char **argv, const char *text,
-                       const char *summary, bool writes, GError **error)
+                       const char *summary, enum command_takes takes, GError **error)
 {
     g_autoptr(GOptionContext) context = g_option_context_new(text);
 
     *line = (struct command_line){0};
     g_option_context_set_summary(context, summary);
-    add_entries(context, line, writes);
+    add_entries(context, line, takes);
     if (!g_option_context_parse(context, &argc, &argv, error))
         return FALSE;
     if (line->files && line->files[0] && line->files[1]) {
@@ -58,21 +74,31 @@ void command_clear(struct command_line *line)
     g_free(line->workload);
     g_free(line->out);
     g_free(line->paths);
+    g_free(line->pcap);
+    g_free(line->engine);
+}
+
+/* What an option says in the place of --set run.KEY=VALUE. */
+static gboolean add_option(struct scenario *scenario, const char *option, const char *key,
+                           const char *value, GError **error)
+{
+    g_autofree char *where = g_strdup_printf("--%s %s", option, value);
+
+    return scenario_set_key(scenario, "run", key, value, where, NULL, error);
 }
 
 static gboolean add_settings(struct scenario *scenario, const struct command_line *line,
                              GError **error)
 {
+    const char *engine = g_strcmp0(line->engine, "ns3") == 0 ? "ns3:p2p" : line->engine;
+
     scenario_begin_layer(scenario);
     for (char **set = line->sets; set && *set; set++)
         if (!scenario_set(scenario, *set, error))
             return FALSE;
-    if (line->seed) {
-        g_autofree char *where = g_strdup_printf("--seed %s", line->seed);
-
-        return scenario_set_key(scenario, "run", "seed", line->seed, where, NULL, error);
-    }
-    return TRUE;
+    return (!line->pcap || add_option(scenario, "pcap", "pcap", line->pcap, error)) &&
+           (!line->seed || add_option(scenario, "seed", "seed", line->seed, error)) &&
+           (!engine || add_option(scenario, "engine", "backend", engine, error));
 }
 
 struct scenario *command_scenario(const struct command_line *line, GError **error)

@@ -12,19 +12,27 @@
 #define COMMAND_ERROR command_error_quark()
 GQuark command_error_quark(void);
 
+/* Which options a command takes beside --set, --seed, --topology and --workload. */
+enum command_takes {
+    COMMAND_TAKES_NO_MORE,
+    COMMAND_TAKES_PATHS,
+    COMMAND_TAKES_DOT,
+    COMMAND_TAKES_OUT,    /* --out and --quiet */
+    COMMAND_TAKES_ENGINE, /* these, --engine and --pcap */
+};
+
 struct command_line {
     char **sets, **files; /* --set; what is no option */
-    char *seed, *topology, *workload, *out, *paths;
-    gboolean quiet;
+    char *seed, *topology, *workload, *out, *paths, *engine, *pcap;
+    gboolean quiet, dot;
 };
 
 /*
  * Parses `argv` (argv[0] is the command's name). `text` is the line for --help and `summary` what
- * stands below it. A command that writes results takes --out and --quiet as well, one that does not
- * takes --paths.
+ * stands below it.
  */
 gboolean command_parse(struct command_line *line, int argc, char **argv, const char *text,
-                       const char *summary, bool writes, GError **error);
+                       const char *summary, enum command_takes takes, GError **error);
 void command_clear(struct command_line *line);
 
 /* The scenario that the line asks for, resolved; NULL with an error. scenario_free(). */

@@ -7,8 +7,9 @@
 #include "sim/app/commands.h"
 #include "sim/app/compare_plan.h"
 #include "sim/app/compare_report.h"
+#include "sim/app/eta.h"
 #include "sim/app/experiment.h"
-#include "sim/app/plot.h"
+#include "sim/app/figure.h"
 #include "sim/core/units.h"
 #include <assert.h>
 #include <errno.h>
@@ -48,15 +49,6 @@ struct comparison {
 
 /* --- one run ---------------------------------------------------------------------------------- */
 
-static gboolean apply_choice(struct scenario *scenario, const struct compare_choice *choice,
-                             GError **error)
-{
-    for (guint i = 0; i < choice->overrides->len; i++)
-        if (!scenario_apply(scenario, g_ptr_array_index(choice->overrides, i), error))
-            return FALSE;
-    return TRUE;
-}
-
 static gboolean apply_key(struct scenario *scenario, const char *dotted, const char *value,
                           GError **error)
 {
@@ -78,8 +70,8 @@ static struct scenario *make_scenario(const struct comparison *comparison,
     char **set = comparison->options->sets;
 
     scenario_begin_layer(scenario);
-    gboolean ok = apply_choice(scenario, compare_plan_case(plan, place.case_), error) &&
-                  apply_choice(scenario, compare_plan_variant(plan, place.variant), error) &&
+    gboolean ok = choice_apply(scenario, compare_plan_case(plan, place.case_), error) &&
+                  choice_apply(scenario, compare_plan_variant(plan, place.variant), error) &&
                   apply_key(scenario, plan->vary, compare_plan_value(plan, place.value), error);
 
     for (; ok && set && *set; set++)
@@ -151,48 +143,16 @@ static void job(gpointer data, gpointer user_data)
 
 /* --- progress --------------------------------------------------------------------------------- */
 
-struct cost {
-    int64_t sum_us;
-    uint32_t n;
-};
-
-static void add_cost(struct cost *cost, int64_t us)
-{
-    cost->sum_us += us;
-    cost->n++;
-}
-
-/*
- * Time that the runs not yet over will take: each as long as the mean of those of its point that
- * are over, or else of its variant in its case, of its case, or of all.
- */
+/* By point, variant in its case, case, or all. */
 static int64_t estimate_left_us(const struct comparison *comparison, int n_jobs)
 {
     const struct compare_plan *plan = &comparison->plan;
-    uint32_t n_values = plan->values->len, n_variants = plan->variants->len;
-    uint32_t n_points = compare_plan_n_points(plan);
-    g_autofree struct cost *points = g_new0(struct cost, n_points);
-    g_autofree struct cost *variants = g_new0(struct cost, n_points / n_values);
-    g_autofree struct cost *cases = g_new0(struct cost, plan->cases->len);
-    struct cost all = {0};
-    int64_t left_us = 0;
+    uint32_t point = plan->n_seeds, variant = point * plan->values->len;
+    uint32_t strides[] = {point, variant, variant * plan->variants->len};
 
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t r = 0; r < comparison->n_runs; r++) {
-            uint32_t point = comparison->runs[r].point;
-            struct cost *levels[] = {&points[point], &variants[point / n_values],
-                                     &cases[point / n_values / n_variants], &all};
-            int64_t cost_us = comparison->cost_us[r];
-
-            for (size_t k = 0; k < G_N_ELEMENTS(levels); k++)
-                if (pass == 0 && cost_us > 0) {
-                    add_cost(levels[k], cost_us);
-                } else if (pass == 1 && cost_us == 0 && levels[k]->n > 0) {
-                    left_us += levels[k]->sum_us / levels[k]->n;
-                    break;
-                }
-        }
-    return left_us / n_jobs;
+    return eta_left_us(comparison->cost_us, NULL, comparison->n_runs, strides,
+                       G_N_ELEMENTS(strides)) /
+           n_jobs;
 }
 
 static uint32_t count_points(const struct comparison *comparison)
@@ -434,21 +394,26 @@ static void draw(const struct comparison *comparison)
 {
     static const char *const formats[] = {"png", "svg", NULL};
     const char *out = comparison->options->out;
+    g_autoptr(GString) notes = g_string_new("");
     g_autoptr(GError) error = NULL;
+    struct results *results;
 
     if (!compare_varies_loss(&comparison->plan))
         return;
-    if (plot_draw("throughput-loss.gp", out, formats, comparison->plan.title, &error))
+    results = results_read(out, &error);
+    if (results && figure_draw(&figure_throughput_loss, results, formats, notes, &error))
         printf("plot: %s/throughput-loss.png, %s/throughput-loss.svg\n", out, out);
     else
         printf("no plot: %s\n", error->message);
+    results_free(results);
 }
 
 /* Prints, writes and draws what there is; FALSE if a file could not be written. */
 static gboolean report(const struct comparison *comparison, GError **error)
 {
-    const struct compare_results results = {
-        &comparison->plan, (const char *const *)comparison->values, comparison->runs};
+    const struct compare_results results = {&comparison->plan,
+                                            (const char *const *)comparison->values,
+                                            comparison->runs, comparison->base->run.json_lines};
     const char *out = comparison->options->out;
 
     compare_report_print(&results, stdout);

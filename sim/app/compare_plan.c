@@ -6,15 +6,6 @@
 
 G_DEFINE_QUARK(weft - compare, compare_error)
 
-static void choice_free(void *data)
-{
-    struct compare_choice *choice = data;
-
-    g_free(choice->name);
-    g_ptr_array_unref(choice->overrides);
-    g_free(choice);
-}
-
 static void curve_free(void *data)
 {
     g_free(((struct compare_curve *)data)->name);
@@ -25,8 +16,8 @@ void compare_plan_init(struct compare_plan *plan)
 {
     *plan = (struct compare_plan){.n_seeds = 5};
     plan->values = g_ptr_array_new_with_free_func(g_free);
-    plan->cases = g_ptr_array_new_with_free_func(choice_free);
-    plan->variants = g_ptr_array_new_with_free_func(choice_free);
+    plan->cases = choices_new();
+    plan->variants = choices_new();
     plan->curves = g_ptr_array_new_with_free_func(curve_free);
 }
 
@@ -100,7 +91,7 @@ static gboolean take_compare(struct compare_plan *plan, const struct scenario_en
     return TRUE;
 }
 
-/* The name behind the colon goes into CSV files and legends, so it has to be plain. */
+/* The name behind the colon goes into legends, so it has to be plain. */
 static gboolean check_name(const struct scenario_entry *entry, const char *name, GError **error)
 {
     return (*name != '\0' && !strpbrk(name, ",\"\\\n;")) ||
@@ -108,32 +99,6 @@ static gboolean check_name(const struct scenario_entry *entry, const char *name,
                   "the group needs a name without comma, semicolon, quote and backslash behind its "
                   "colon",
                   error);
-}
-
-static struct compare_choice *add_choice(GPtrArray *choices, const char *name)
-{
-    struct compare_choice *choice = g_new0(struct compare_choice, 1);
-
-    choice->name = g_strdup(name);
-    choice->overrides = g_ptr_array_new();
-    g_ptr_array_add(choices, choice);
-    return choice;
-}
-
-static gboolean take_override(GPtrArray *choices, const char *name,
-                              const struct scenario_entry *entry, GError **error)
-{
-    struct compare_choice *choice = NULL;
-
-    for (guint i = 0; i < choices->len && !choice; i++)
-        if (strcmp(((struct compare_choice *)g_ptr_array_index(choices, i))->name, name) == 0)
-            choice = g_ptr_array_index(choices, i);
-    if (!choice)
-        choice = add_choice(choices, name);
-    g_ptr_array_add(choice->overrides, (gpointer)entry);
-    return check_name(entry, name, error) &&
-           (strchr(entry->key, '.') ||
-            refuse(entry, "the key needs its group in front, such as transport.name", error));
 }
 
 static struct compare_curve *find_curve(struct compare_plan *plan, const char *name)
@@ -200,8 +165,9 @@ gboolean compare_plan_take(struct compare_plan *plan, const struct scenario_entr
         return take_compare(plan, entry, error);
     if (g_str_has_prefix(entry->group, "curve:"))
         return take_curve(plan, colon + 1, entry, error);
-    return take_override(g_str_has_prefix(entry->group, "case:") ? plan->cases : plan->variants,
-                         colon + 1, entry, error);
+    return check_name(entry, colon + 1, error) &&
+           choices_take(g_str_has_prefix(entry->group, "case:") ? plan->cases : plan->variants,
+                        colon + 1, entry, error);
 }
 
 static gboolean take_group(struct compare_plan *plan, const struct scenario *scenario,
@@ -265,7 +231,7 @@ gboolean compare_plan_finish(struct compare_plan *plan, GError **error)
         if (!check_curve(g_ptr_array_index(plan->curves, i), error))
             return FALSE;
     if (plan->cases->len == 0)
-        add_choice(plan->cases, "all");
+        choices_add(plan->cases, "all");
     if (!plan->title)
         plan->title = g_strdup("Comparison");
     return TRUE;
@@ -277,7 +243,7 @@ static bool touches(const GPtrArray *choices, const char *group)
     size_t length = strlen(group);
 
     for (guint i = 0; i < choices->len; i++) {
-        const struct compare_choice *choice = g_ptr_array_index(choices, i);
+        const struct choice *choice = g_ptr_array_index(choices, i);
 
         for (guint k = 0; k < choice->overrides->len; k++) {
             const struct scenario_entry *entry = g_ptr_array_index(choice->overrides, k);
@@ -336,7 +302,7 @@ static void write_choices(const struct compare_plan *plan, const char *kind, con
     const GPtrArray *other = own == plan->cases ? plan->variants : plan->cases;
 
     for (guint i = 0; i < own->len; i++) {
-        const struct compare_choice *choice = g_ptr_array_index(own, i);
+        const struct choice *choice = g_ptr_array_index(own, i);
 
         if (choice->overrides->len == 0)
             continue;
@@ -403,12 +369,12 @@ struct compare_place compare_plan_place(const struct compare_plan *plan, uint32_
                                   point % plan->values->len};
 }
 
-const struct compare_choice *compare_plan_case(const struct compare_plan *plan, uint32_t index)
+const struct choice *compare_plan_case(const struct compare_plan *plan, uint32_t index)
 {
     return g_ptr_array_index(plan->cases, index);
 }
 
-const struct compare_choice *compare_plan_variant(const struct compare_plan *plan, uint32_t index)
+const struct choice *compare_plan_variant(const struct compare_plan *plan, uint32_t index)
 {
     return g_ptr_array_index(plan->variants, index);
 }

@@ -13,17 +13,11 @@
 #ifndef WEFT_SIM_APP_COMPARE_PLAN_H
 #define WEFT_SIM_APP_COMPARE_PLAN_H
 
-#include "sim/app/scenario.h"
+#include "sim/app/choice.h"
 #include "sim/stats/closed_form.h"
 
 #define COMPARE_ERROR compare_error_quark()
 GQuark compare_error_quark(void);
-
-/* A case or a variant: a name and what it replaces, in the order of the file. */
-struct compare_choice {
-    char *name;
-    GPtrArray *overrides; /* const struct scenario_entry *, whose key is "group.key"; borrowed */
-};
 
 struct compare_curve {
     char *name;
@@ -38,7 +32,7 @@ struct compare_plan {
     char *vary;
     GPtrArray *values; /* char *, as typed */
     uint32_t n_seeds;
-    GPtrArray *cases, *variants; /* struct compare_choice * */
+    GPtrArray *cases, *variants; /* struct choice * */
     GPtrArray *curves;           /* struct compare_curve * */
 };
 
@@ -72,8 +66,8 @@ struct compare_place {
 
 uint32_t compare_plan_n_points(const struct compare_plan *plan);
 struct compare_place compare_plan_place(const struct compare_plan *plan, uint32_t point);
-const struct compare_choice *compare_plan_case(const struct compare_plan *plan, uint32_t index);
-const struct compare_choice *compare_plan_variant(const struct compare_plan *plan, uint32_t index);
+const struct choice *compare_plan_case(const struct compare_plan *plan, uint32_t index);
+const struct choice *compare_plan_variant(const struct compare_plan *plan, uint32_t index);
 const char *compare_plan_value(const struct compare_plan *plan, uint32_t index);
 
 #endif

@@ -196,11 +196,12 @@ void compare_report_print(const struct compare_results *results, FILE *out)
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-static struct table_writer *start_table(const char *folder, const char *name, GError **error)
+static struct table_writer *start_table(const struct compare_results *results, const char *folder,
+                                        const char *name, GError **error)
 {
     g_autofree char *path = g_build_filename(folder, name, NULL);
 
-    return table_writer_new(path, error);
+    return table_writer_new_with(path, results->json_lines, error);
 }
 
 static void write_place(struct table_writer *writer, const struct compare_results *results,
@@ -237,7 +238,7 @@ static gboolean write_summary(const struct compare_results *results, const char 
                               GError **error)
 {
     const struct compare_plan *plan = results->plan;
-    struct table_writer *writer = start_table(folder, "summary.csv", error);
+    struct table_writer *writer = start_table(results, folder, "summary.csv", error);
 
     if (!writer)
         return FALSE;
@@ -272,7 +273,7 @@ static gboolean write_points(const struct compare_results *results, const char *
 {
     const struct compare_plan *plan = results->plan;
     size_t n_runs = (size_t)compare_plan_n_points(plan) * plan->n_seeds;
-    struct table_writer *writer = start_table(folder, "points.csv", error);
+    struct table_writer *writer = start_table(results, folder, "points.csv", error);
 
     if (!writer)
         return FALSE;
@@ -296,12 +297,12 @@ static gboolean write_points(const struct compare_results *results, const char *
 }
 
 /* The range of the closed forms: a little beyond the losses compared, below one half. */
-static void loss_range(const struct compare_results *results, double *least, double *most)
+static void loss_range(const double *losses, guint n, double *least, double *most)
 {
     *least = 1;
     *most = 0;
-    for (uint32_t v = 0; v < results->plan->values->len; v++) {
-        double loss = g_ascii_strtod(results->values[v], NULL);
+    for (guint i = 0; i < n; i++) {
+        double loss = losses[i];
 
         if (loss > 0) {
             *least = MIN(*least, loss);
@@ -316,17 +317,18 @@ static void loss_range(const struct compare_results *results, double *least, dou
     *most = MIN(*most * 1.6, 0.5);
 }
 
-static gboolean write_closed_forms(const struct compare_results *results, const char *folder,
-                                   GError **error)
+gboolean compare_report_write_curves(const struct compare_plan *plan, const double *losses,
+                                     guint n_losses, const char *folder, GError **error)
 {
-    const GPtrArray *curves = results->plan->curves;
-    struct table_writer *writer = start_table(folder, "closed_form.csv", error);
+    const GPtrArray *curves = plan->curves;
+    g_autofree char *path = g_build_filename(folder, "closed_form.csv", NULL);
+    struct table_writer *writer = table_writer_new(path, error);
     double least, most;
 
     if (!writer)
         return FALSE;
-    loss_range(results, &least, &most);
-    table_writer_field(writer, results->plan->vary);
+    loss_range(losses, n_losses, &least, &most);
+    table_writer_field(writer, plan->vary);
     for (guint c = 0; c < curves->len; c++)
         table_writer_field(writer, ((struct compare_curve *)g_ptr_array_index(curves, c))->name);
     table_writer_row(writer);
@@ -342,6 +344,17 @@ static gboolean write_closed_forms(const struct compare_results *results, const 
         table_writer_row(writer);
     }
     return table_writer_close(writer, error);
+}
+
+static gboolean write_closed_forms(const struct compare_results *results, const char *folder,
+                                   GError **error)
+{
+    guint n = results->plan->values->len;
+    g_autofree double *losses = g_new(double, n + 1);
+
+    for (guint v = 0; v < n; v++)
+        losses[v] = g_ascii_strtod(results->values[v], NULL);
+    return compare_report_write_curves(results->plan, losses, n, folder, error);
 }
 
 gboolean compare_report_write(const struct compare_results *results, const char *folder,

@@ -23,6 +23,7 @@ struct compare_results {
     const struct compare_plan *plan;
     const char *const *values; /* of the varied key, as the scenario writes them back; by value */
     const struct compare_run *runs; /* n_points x n_seeds, by point, then seed */
+    bool json_lines;                /* tables as lines of JSON too */
 };
 
 /* How many runs of a point are done. */
@@ -44,6 +45,10 @@ void compare_report_print(const struct compare_results *results, FILE *out);
 /* Writes summary.csv, points.csv and, where loss is varied, closed_form.csv into `folder`. */
 gboolean compare_report_write(const struct compare_results *results, const char *folder,
                               GError **error);
+
+/* closed_form.csv alone: the plan's curves from below the least of the losses to above the most. */
+gboolean compare_report_write_curves(const struct compare_plan *plan, const double *losses,
+                                     guint n_losses, const char *folder, GError **error);
 
 /* Whether the varied key is a loss, for which there are closed forms and a plot. */
 bool compare_varies_loss(const struct compare_plan *plan);

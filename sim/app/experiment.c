@@ -2,6 +2,7 @@
 #include "sim/app/experiment.h"
 #include "models/pfc.h"
 #include "models/series.h"
+#include "sim/app/faults.h"
 #include "sim/app/scenario_private.h"
 #include <string.h>
 
@@ -67,10 +68,12 @@ struct backend_run experiment_run(const struct experiment *experiment)
                                 .model = &scenario->model,
                                 .profiles = experiment->profiles,
                                 .hosts = experiment->hosts.by_host,
+                                .faults = &experiment->build.faults,
                                 .seed = (uint64_t)scenario->run.seed,
                                 .end_ps = scenario->run.end,
                                 .series_step_ps = scenario->run.series_step,
-                                .series_objects = experiment->series_objects};
+                                .series_objects = experiment->series_objects,
+                                .observer = experiment->observer};
 }
 
 /* A lossless class must have the memory that this takes. */
@@ -79,6 +82,73 @@ static gboolean check_headroom(struct experiment *experiment, GError **error)
     struct backend_run run = experiment_run(experiment);
 
     return pfc_headroom_check(&run, experiment->build.notes, error);
+}
+
+/* One workload; its streams are other ones than those of the same kind in another group. */
+static gboolean build_workload(struct experiment *experiment, const char *group,
+                               const struct workload_ops *ops, const void *config, uint64_t number,
+                               struct schedule *schedule, GError **error)
+{
+    const struct scenario *scenario = experiment->scenario;
+
+    experiment->build.seed = (uint64_t)scenario->run.seed + number * RANDOM_GOLDEN;
+    if (ops->build(config, &experiment->graph, &experiment->build, schedule, error))
+        return TRUE;
+    prefix_place(scenario, group, ops->params, config, error);
+    return FALSE;
+}
+
+/* Puts what the groups [workload:NAME] say beside what there is. */
+static gboolean build_beside(struct experiment *experiment, struct schedule *all,
+                             const struct schedule *main, GError **error)
+{
+    const GPtrArray *beside = experiment->scenario->beside;
+    g_autofree struct schedule *parts = g_new0(struct schedule, beside->len);
+    guint n_built = 0;
+    uint32_t n_ranks = main->n_ranks;
+    gboolean fine = TRUE;
+
+    for (; fine && n_built < beside->len; n_built += fine ? 1 : 0) {
+        const struct scenario_workload *workload = g_ptr_array_index(beside, n_built);
+        g_autofree char *group = g_strdup_printf("workload:%s", workload->name);
+
+        fine = build_workload(experiment, group, workload->ops, workload->config, n_built + 1,
+                              &parts[n_built], error);
+        n_ranks += fine ? parts[n_built].n_ranks : 0;
+    }
+    schedule_init(all, n_ranks);
+    schedule_append(all, main, 0, NULL);
+    n_ranks = main->n_ranks;
+    for (guint i = 0; i < n_built; i++) {
+        schedule_append(all, &parts[i], n_ranks,
+                        ((struct scenario_workload *)g_ptr_array_index(beside, i))->name);
+        n_ranks += parts[i].n_ranks;
+        schedule_clear(&parts[i]);
+    }
+    if (fine && schedule_finish(all, experiment->graph.n_hosts, error))
+        return TRUE;
+    schedule_clear(all);
+    return FALSE;
+}
+
+static gboolean build_schedule(struct experiment *experiment, GError **error)
+{
+    const struct scenario *scenario = experiment->scenario;
+    struct schedule main = {0};
+    gboolean fine;
+
+    if (!build_workload(experiment, "workload", scenario->workload, scenario->workload_config, 0,
+                        &main, error))
+        return FALSE;
+    if (scenario->beside->len == 0) {
+        experiment->schedule = main;
+        experiment->schedule_built = true;
+        return TRUE;
+    }
+    fine = build_beside(experiment, &experiment->schedule, &main, error);
+    schedule_clear(&main);
+    experiment->schedule_built = fine;
+    return fine;
 }
 
 gboolean experiment_init(struct experiment *experiment, struct scenario *scenario, GError **error)
@@ -92,6 +162,8 @@ gboolean experiment_init(struct experiment *experiment, struct scenario *scenari
         return FALSE;
     experiment->build.seed = (uint64_t)scenario->run.seed;
     experiment->build.end_ps = scenario->run.end;
+    for (guint i = 0; i < scenario->notes->len; i++)
+        build_note(&experiment->build, "%s", (char *)g_ptr_array_index(scenario->notes, i));
     if (!scenario->topology->build(scenario->topology_config, &experiment->build,
                                    &experiment->graph, error)) {
         prefix_place(scenario, "topology", scenario->topology->params, scenario->topology_config,
@@ -100,27 +172,11 @@ gboolean experiment_init(struct experiment *experiment, struct scenario *scenari
     }
     if (!hosts_init(&experiment->hosts, scenario, &experiment->graph, &experiment->build, error))
         return FALSE;
-    if (!scenario->workload->build(scenario->workload_config, &experiment->graph,
-                                   &experiment->build, &experiment->schedule, error)) {
-        prefix_place(scenario, "workload", scenario->workload->params, scenario->workload_config,
-                     error);
+    if (!build_schedule(experiment, error))
         return FALSE;
-    }
-    experiment->schedule_built = true;
-    return take_profiles(experiment, error) && check_headroom(experiment, error);
-}
-
-gboolean experiment_play(const struct experiment *experiment, const struct sink *sink,
-                         experiment_progress *progress, void *progress_data,
-                         struct backend_result *result, GError **error)
-{
-    const struct scenario *scenario = experiment->scenario;
-    struct backend_run run = experiment_run(experiment);
-
-    run.progress = progress;
-    run.progress_data = progress_data;
-    *result = (struct backend_result){0};
-    return scenario_backends[scenario->run.backend]->play(&run, sink, result, error);
+    return faults_add(scenario, &experiment->build, error) &&
+           faults_check(&experiment->build, &experiment->graph, error) &&
+           take_profiles(experiment, error) && check_headroom(experiment, error);
 }
 
 void experiment_clear(struct experiment *experiment)

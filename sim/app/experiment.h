@@ -20,7 +20,8 @@ struct experiment {
     struct schedule schedule;
     struct transport_profile *profiles; /* one for each of schedule.profiles; contents borrowed */
     struct hosts hosts;
-    uint32_t series_objects; /* a set of enum series_object */
+    uint32_t series_objects;   /* a set of enum series_object */
+    struct observer *observer; /* who looks at its packets (models/observer.h); NULL, or set */
     bool schedule_built;
 };
 
@@ -30,7 +31,7 @@ struct experiment {
  */
 gboolean experiment_init(struct experiment *experiment, struct scenario *scenario, GError **error);
 
-/* What a backend is asked to play. */
+/* What a backend is asked to play; lives as long as the experiment does not change. */
 struct backend_run experiment_run(const struct experiment *experiment);
 
 typedef bool experiment_progress(void *data, const struct backend_progress *progress);

@@ -141,6 +141,11 @@ static gboolean read_text(const char *path, char **text, size_t *length, GError 
 {
     g_autoptr(GError) why = NULL;
 
+    if (g_file_test(path, G_FILE_TEST_EXISTS) &&
+        !g_file_test(path, G_FILE_TEST_IS_REGULAR | G_FILE_TEST_IS_DIR)) {
+        g_set_error(error, KEYFILE_ERROR, KEYFILE_ERROR_FILE, "%s: no regular file", path);
+        return FALSE;
+    }
     if (!g_file_get_contents(path, text, length, &why)) {
         g_set_error(error, KEYFILE_ERROR, KEYFILE_ERROR_FILE, "%s: cannot be read: %s", path,
                     why->code == G_FILE_ERROR_NOENT   ? "no such file"

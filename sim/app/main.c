@@ -15,10 +15,21 @@ struct command {
 static const struct command commands[] = {
     {"compare", "play a comparison: cases x variants x values x seeds", command_compare},
     {"run", "play one scenario", command_run},
+    {"sweep", "play every point of a grid, times seeds, here or on a cluster", command_sweep},
+    {"gather", "make the tables of a sweep that was played in shards", command_gather},
     {"check", "build a scenario and say what was understood; run nothing", command_check},
+    {"graph", "print the operations of a scenario, and what waits for what", command_graph},
+    {"import", "say what a file of another tool holds, and write it as weft's own", command_import},
     {"list", "names: transports, topologies, workloads, ready scenarios, ...", command_list},
     {"params", "parameters with unit, default, range, meaning and source", command_params},
+    {"plot", "draw figures of results", command_plot},
+    {"diff", "what changed between two results", command_diff},
+    {"explain", "where the time of a run went", command_explain},
+    {"trace", "the story of a message, packet by packet", command_trace},
+    {"report", "a folder of results as one HTML page", command_report},
     {"fluid", "DCQCN's fluid model behind a packet run of the same scenario", command_fluid},
+    {"crosscheck", "play a scenario here and on ns-3, and compare every reception",
+     command_crosscheck},
     {"selftest", "compare with answers from first principles", command_selftest},
 };
 
@@ -27,7 +38,7 @@ static int help(FILE *stream)
     fprintf(stream, "Usage: weft COMMAND [OPTION...]\n\n"
                     "A discrete-event packet simulator of AI Ethernet fabrics.\n\n");
     for (size_t i = 0; i < G_N_ELEMENTS(commands); i++)
-        fprintf(stream, "  weft %-9s %s\n", commands[i].name, commands[i].summary);
+        fprintf(stream, "  weft %-10s %s\n", commands[i].name, commands[i].summary);
     fprintf(stream,
             "\nweft COMMAND --help tells the options, weft --version which weft this is.\n");
     return stream == stdout ? COMMAND_DONE : COMMAND_WRONG;

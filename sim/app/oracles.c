@@ -24,6 +24,9 @@
         "topology.link_rate=" rate_, "topology.link_delay=500ns", "topology.switch_latency=400ns", \
         "transport.name=metaroce", "transport.header=82B", "transport.window_initial=256",         \
         "transport.share=off"
+#define PLANE_LOST(planes_)                                                                        \
+    "topology.kind=line", "topology.planes=" planes_, "topology.link_rate=25Gbps", ONE("400MB"),   \
+        "transport.name=metaroce", "fault:a.object=plane:1", "fault:a.at=2ms", "run.end=6ms"
 #define STAR(hosts_)                                                                               \
     "topology.kind=star", "topology.hosts=" hosts_, "topology.link_rate=400Gbps",                  \
         "topology.link_delay=500ns", "topology.switch_latency=0ns", "transport.name=rocev2",       \
@@ -372,6 +375,46 @@ const struct oracle oracles[] = {
      {"topology.kind=clos", "topology.hosts=4", "topology.hosts_per_leaf=2", "topology.spines=1",
       "topology.planes=8", "topology.link_rate=25Gbps", "workload.kind=list",
       "workload.flows=0>3 400MB", "transport.name=metaroce", "topology.slow_plane=5"}},
+    {"P4D",
+     "P4, the plane dies after 2 ms of steady traffic: (k - 1) / k of the goodput before",
+     ORACLE_RECOVERED,
+     75.0,
+     0.75,
+     "1 %",
+     1,
+     0,
+     true,
+     {PLANE_LOST("4"), "fault:a.change=down"}},
+    {"P8D",
+     "P8, the same",
+     ORACLE_RECOVERED,
+     87.5,
+     0.875,
+     "1 %",
+     1,
+     0,
+     true,
+     {PLANE_LOST("8"), "fault:a.change=down"}},
+    {"P4HD",
+     "P4H, half the rate after 2 ms: (k - 1/2) / k",
+     ORACLE_RECOVERED,
+     87.5,
+     0.875,
+     "1 %",
+     1,
+     0,
+     true,
+     {PLANE_LOST("4"), "fault:a.change=rate=50%"}},
+    {"P8R",
+     "P8D, and the plane is back after 4 ms: all of the goodput before",
+     ORACLE_RETURNED,
+     100,
+     1,
+     "1 %",
+     1,
+     0,
+     true,
+     {PLANE_LOST("8"), "fault:a.change=down", "fault:a.until=4ms"}},
     {"S1",
      "1024 packets of 4178 B over 1 plane of 800G, 4 links, 3 switches",
      ORACLE_RECEIVER_US,

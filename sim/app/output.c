@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/app/output.h"
+#include "models/node.h"
+#include "sim/app/fct.h"
+#include "sim/app/nccl.h"
 #include "sim/app/version.h"
+#include "sim/core/file.h"
 #include "sim/core/table.h"
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -14,8 +19,13 @@ struct output {
     const struct scenario *scenario;
     struct summary summary;
     struct sink sink;
+    struct sink_ops ops;
     /* open until finished; flows, ports and series are NULL where [run] switches them off */
     struct table_writer *flows, *ports, *series, *summary_writer;
+    struct table_writer *steps;       /* NULL where no node accounts for its time */
+    struct table_writer *collectives; /* opened by the first call that has a row */
+    GError *fault;                    /* of opening that */
+    struct fct fct;                   /* empty unless wanted */
 };
 
 static const char *const flow_columns[] = {
@@ -123,6 +133,8 @@ static void on_flow(void *data, const struct sink_flow *flow)
     summary_flow(&output->summary, flow);
     if (output->flows)
         write_flow(output->flows, flow);
+    if (output->fct.text)
+        fct_flow(&output->fct, flow);
 }
 
 static void write_port(struct table_writer *writer, const struct sink_port *port)
@@ -153,11 +165,62 @@ static void on_port(void *data, const struct sink_port *port)
         write_port(output->ports, port);
 }
 
+static struct table_writer *open_table(const struct output *output, const char *file,
+                                       const char *const *columns, size_t n_columns,
+                                       GError **error);
+
+/* A row as nccl-tests print it, with our units in the names; GB/s are 10^9 bytes a second. */
+static void write_collective(struct output *output, const struct sink_group *group)
+{
+    static const char *const columns[] = {"size_bytes", "count",   "type",       "redop",
+                                          "root",       "time_us", "algbw_GBps", "busbw_GBps",
+                                          "collective", "ranks",   "calls"};
+    struct table_writer *writer = output->collectives;
+    struct nccl_row row = nccl_row(group);
+
+    if (!writer && !output->fault) {
+        writer =
+            open_table(output, "collectives.csv", columns, G_N_ELEMENTS(columns), &output->fault);
+        if (writer)
+            table_writer_row(writer);
+        output->collectives = writer;
+    }
+    if (!writer)
+        return;
+    put_whole(writer, group->bytes);
+    put_whole(writer, row.count);
+    table_writer_field(writer, row.type);
+    table_writer_field(writer, row.redop);
+    put_whole(writer, row.root);
+    table_writer_double(writer, row.finished ? row.time_us : NAN);
+    table_writer_double(writer, row.finished ? row.algbw : NAN);
+    table_writer_double(writer, row.finished ? row.busbw : NAN);
+    table_writer_field(writer, group->name);
+    put_whole(writer, group->n_ranks);
+    put_whole(writer, group->n_calls);
+    table_writer_row(writer);
+}
+
 static void on_group(void *data, const struct sink_group *group)
 {
     struct output *output = data;
 
     summary_group(&output->summary, group);
+    if (group->element_bytes > 0)
+        write_collective(output, group);
+}
+
+static void on_step(void *data, const struct sink_step *step)
+{
+    struct table_writer *writer = ((struct output *)data)->steps;
+
+    put_whole(writer, step->rank);
+    put_whole(writer, step->step);
+    put_whole(writer, step->start_ps);
+    put_whole(writer, step->end_ps);
+    for (int i = 0; i < SINK_N_TIMES; i++)
+        put_whole(writer, step->time_ps[i]);
+    table_writer_row(writer);
 }
 
 static void on_metric(void *data, const struct sink_metric *metric)
@@ -186,7 +249,8 @@ static struct table_writer *open_table(const struct output *output, const char *
                                        const char *const *columns, size_t n_columns, GError **error)
 {
     g_autofree char *path = g_build_filename(output->folder, file, NULL);
-    struct table_writer *writer = table_writer_new(path, error);
+    struct table_writer *writer =
+        table_writer_new_with(path, output->scenario->run.json_lines, error);
 
     for (size_t i = 0; writer && i < n_columns; i++)
         table_writer_field(writer, columns[i]);
@@ -226,6 +290,18 @@ static gboolean open_series(struct output *output, GError **error)
     return output->series != NULL;
 }
 
+static gboolean open_steps(struct output *output, GError **error)
+{
+    static const char *const columns[] = {"rank", "step", "start_ps", "end_ps"};
+
+    output->steps = open_table(output, "steps.csv", columns, G_N_ELEMENTS(columns), error);
+    for (int i = 0; output->steps && i < SINK_N_TIMES; i++)
+        table_writer_printf(output->steps, "%s_ps", sink_time_name((enum sink_time)i));
+    if (output->steps)
+        table_writer_row(output->steps);
+    return output->steps != NULL;
+}
+
 static gboolean open_summary(struct output *output, GError **error)
 {
     static const char *const columns[] = {"metric", "value", "unit"};
@@ -239,15 +315,10 @@ static gboolean open_summary(struct output *output, GError **error)
 
 struct output *output_new(const char *folder, const struct experiment *experiment, GError **error)
 {
-    static const struct sink_ops plain = {
-        .flow = on_flow, .port = on_port, .group = on_group, .metric = on_metric};
-    static const struct sink_ops timed = {.flow = on_flow,
-                                          .port = on_port,
-                                          .group = on_group,
-                                          .metric = on_metric,
-                                          .series = on_series};
     struct output *output;
     const struct run_config *run = &experiment->scenario->run;
+    bool series = run->series_step > 0 && run->series_file;
+    bool accounts = node_list[experiment->scenario->model.host.node]->accounts;
 
     if (g_mkdir_with_parents(folder, 0777) != 0) {
         g_set_error(error, OUTPUT_ERROR, 1, "%s: cannot make the folder for results: %s", folder,
@@ -257,11 +328,19 @@ struct output *output_new(const char *folder, const struct experiment *experimen
     output = g_new0(struct output, 1);
     output->folder = g_strdup(folder);
     output->scenario = experiment->scenario;
-    output->sink = (struct sink){run->series_step > 0 ? &timed : &plain, output};
+    output->ops = (struct sink_ops){.flow = on_flow,
+                                    .port = on_port,
+                                    .group = on_group,
+                                    .metric = on_metric,
+                                    .series = series ? on_series : NULL,
+                                    .step = accounts ? on_step : NULL};
+    output->sink = (struct sink){&output->ops, output};
     summary_init(&output->summary);
+    if (run->fct)
+        fct_init(&output->fct);
     if (!open_summary(output, error) || (run->flows && !open_flows(output, error)) ||
-        (run->ports && !open_ports(output, error)) ||
-        (run->series_step > 0 && !open_series(output, error))) {
+        (run->ports && !open_ports(output, error)) || (series && !open_series(output, error)) ||
+        (accounts && !open_steps(output, error))) {
         output_free(output);
         return NULL;
     }
@@ -286,25 +365,41 @@ void output_free(struct output *output)
     table_writer_abort(output->ports);
     table_writer_abort(output->series);
     table_writer_abort(output->summary_writer);
+    table_writer_abort(output->steps);
+    table_writer_abort(output->collectives);
+    g_clear_error(&output->fault);
     summary_clear(&output->summary);
+    fct_clear(&output->fct);
     g_free(output->folder);
     g_free(output);
+}
+
+static void remove_file(const struct output *output, const char *file)
+{
+    g_autofree char *path = g_build_filename(output->folder, file, NULL);
+
+    g_unlink(path);
+}
+
+/* Writes a text, whole or not at all; NULL removes what an earlier run left. */
+static gboolean write_text(const struct output *output, const char *file, const char *text,
+                           GError **error)
+{
+    g_autofree char *path = g_build_filename(output->folder, file, NULL);
+
+    if (text)
+        return file_write(path, text, error);
+    remove_file(output, file);
+    return TRUE;
 }
 
 /* --- run.json --------------------------------------------------------------------------------- */
 
 static void add_string(GString *json, const char *name, const char *text)
 {
-    g_string_append_printf(json, "  \"%s\": \"", name);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"' || *c == '\\')
-            g_string_append_printf(json, "\\%c", *c);
-        else if ((unsigned char)*c < ' ')
-            g_string_append_printf(json, "\\u%04x", (unsigned)*c);
-        else
-            g_string_append_c(json, *c);
-    }
-    g_string_append(json, "\",\n");
+    g_string_append_printf(json, "  \"%s\": ", name);
+    table_json_string(json, text);
+    g_string_append(json, ",\n");
 }
 
 static void add_number(GString *json, const char *name, double value)
@@ -344,31 +439,30 @@ static const char *outcome_name(enum backend_outcome outcome)
 static gboolean write_facts(const struct output *output, const struct backend_result *result,
                             const struct output_facts *facts, GError **error)
 {
-    g_autofree char *path = g_build_filename(output->folder, "run.json", NULL);
-    g_autofree char *command = command_line(facts), *valid = g_utf8_make_valid(command, -1);
+    g_autofree char *command = command_line(facts);
     g_autoptr(GString) json = g_string_new("{\n");
     double n_hops = (double)MAX(result->n_hops, 1);
-    struct rusage usage;
+    struct rusage usage, children;
     bool complete = result->outcome == BACKEND_FINISHED || result->outcome == BACKEND_UNFINISHED;
 
     getrusage(RUSAGE_SELF, &usage);
+    getrusage(RUSAGE_CHILDREN, &children);
     add_string(json, "program", "weft");
     add_string(json, "version", version_text());
     add_string(json, "build", version_build());
-    add_string(json, "command", valid);
+    add_string(json, "command", command);
     add_string(json, "host", g_get_host_name());
     add_string(json, "outcome", outcome_name(result->outcome));
     add_number(json, "wall_s", facts->wall_s);
     add_number(json, "cpu_s", facts->cpu_s);
-    add_number(json, "peak_memory_bytes", (double)usage.ru_maxrss * 1024);
+    add_number(json, "peak_memory_bytes", (double)MAX(usage.ru_maxrss, children.ru_maxrss) * 1024);
     add_number(json, "simulated_ps", (double)result->end_ps);
     add_number(json, "events", (double)result->n_events);
     add_number(json, "packet_hops", (double)result->n_hops);
     add_number(json, "events_per_hop", (double)result->n_events / n_hops);
     add_number(json, "cpu_ns_per_hop", facts->cpu_s * 1e9 / n_hops);
     g_string_append_printf(json, "  \"complete\": %s\n}\n", complete ? "true" : "false");
-    return g_file_set_contents_full(path, json->str, (gssize)json->len,
-                                    G_FILE_SET_CONTENTS_CONSISTENT, 0666, error);
+    return write_text(output, "run.json", json->str, error);
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -385,17 +479,31 @@ static void write_summary(struct output *output)
     }
 }
 
-/* Closes a table, or removes what an earlier run left where this one writes none. */
+/* Closes a table, and removes what an earlier run left where this one writes none. */
 static gboolean close_table(const struct output *output, struct table_writer **writer,
                             const char *file, GError **error)
 {
     struct table_writer *open = g_steal_pointer(writer);
-    g_autofree char *path = g_build_filename(output->folder, file, NULL);
+    g_autofree char *lines = table_json_lines_path(file);
 
-    if (open)
-        return table_writer_close(open, error);
-    g_unlink(path);
-    return TRUE;
+    if (!open)
+        remove_file(output, file);
+    if (!open || !output->scenario->run.json_lines)
+        remove_file(output, lines);
+    return open ? table_writer_close(open, error) : TRUE;
+}
+
+/* What tools of others read. */
+static gboolean write_foreign(const struct output *output, GError **error)
+{
+    const GArray *groups = output->summary.groups;
+    bool collectives = nccl_has(groups);
+    g_autofree char *table = collectives ? nccl_table(groups) : NULL;
+    g_autofree char *json = collectives ? nccl_json(groups) : NULL;
+
+    return write_text(output, "nccl.txt", table, error) &&
+           write_text(output, "nccl.json", json, error) &&
+           write_text(output, "fct.txt", output->fct.text ? output->fct.text->str : NULL, error);
 }
 
 gboolean output_finish(struct output *output, const struct backend_result *result,
@@ -403,12 +511,18 @@ gboolean output_finish(struct output *output, const struct backend_result *resul
 {
     g_autofree char *scenario = g_build_filename(output->folder, "scenario.ini", NULL);
 
+    if (output->fault) {
+        g_propagate_error(error, g_steal_pointer(&output->fault));
+        return FALSE;
+    }
     summary_finish(&output->summary, result);
     write_summary(output);
     return close_table(output, &output->flows, "flows.csv", error) &&
            close_table(output, &output->ports, "ports.csv", error) &&
            close_table(output, &output->series, "series.csv", error) &&
-           scenario_write(output->scenario, scenario, error) &&
+           close_table(output, &output->steps, "steps.csv", error) &&
+           close_table(output, &output->collectives, "collectives.csv", error) &&
+           write_foreign(output, error) && scenario_write(output->scenario, scenario, error) &&
            write_facts(output, result, facts, error) &&
            close_table(output, &output->summary_writer, "summary.csv", error);
 }

@@ -26,13 +26,16 @@ static gboolean draw_one(const char *program, const char *plots, const char *scr
     g_autofree char *name = g_strconcat(stem, ".", format, NULL);
     g_autofree char *picture = g_build_filename(folder, name, NULL);
     g_autofree char *said = NULL;
-    char *arguments[] = {(char *)program, "-c",           path,          (char *)folder,
-                         (char *)plots,   (char *)format, (char *)title, NULL};
+    g_autofree char *script_path = g_canonicalize_filename(path, NULL);
+    g_autofree char *plots_path = g_canonicalize_filename(plots, NULL);
+    char *arguments[] = {(char *)program, "-c",           script_path,   ".",
+                         plots_path,      (char *)format, (char *)title, NULL};
     GStatBuf facts;
     int status;
 
     g_unlink(picture);
-    if (!g_spawn_sync(NULL, arguments, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said,
+    /* from within the folder: scripts may ask the shell about files of a name that has quotes */
+    if (!g_spawn_sync(folder, arguments, NULL, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said,
                       &status, error))
         return FALSE;
     if (g_spawn_check_wait_status(status, NULL) && g_stat(picture, &facts) == 0 &&

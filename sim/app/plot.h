@@ -12,8 +12,8 @@ enum plot_error { PLOT_ERROR_NO_SCRIPT, PLOT_ERROR_NO_GNUPLOT, PLOT_ERROR_FAILED
 /*
  * Runs `script`, a file of the folder plots/ beside the ready scenarios (ready_roots()), on the
  * results in `folder`, once for each of `formats` ("png", "svg"; NULL at the end), with `title`
- * above. The script is given folder, plots, format and title, and has to write
- * FOLDER/SCRIPT.FORMAT. The error says what to do.
+ * above. The script is started in the folder, is given folder (.), plots, format and title, and has
+ * to write FOLDER/SCRIPT.FORMAT. The error says what to do.
  */
 gboolean plot_draw(const char *script, const char *folder, const char *const *formats,
                    const char *title, GError **error);

@@ -4,7 +4,7 @@
 
 #define LEVELS_ABOVE_PROGRAM 4 /* build/tests/unit/test_x is three below the tree */
 
-static const char *const folders[] = {"scenarios", "topologies", "workloads"};
+static const char *const folders[] = {"topologies", "workloads"};
 
 static gboolean has_folders(const char *root)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Ready scenarios: key files NAME.ini in the folders topologies/, workloads/ and scenarios/ of, in
+ * Ready scenarios: key files NAME.ini in the folders topologies/ and workloads/ of, in
  * this order, the working folder, the tree in which the program was built (the nearest folder above
  * the program that has topologies/ and workloads/) or share/weft beside the bin/ in which it is
  * installed, and the folder named by WEFT_DATA.
@@ -10,7 +10,7 @@
 
 #include <glib.h>
 
-/* The folders that may hold topologies/, workloads/, scenarios/, plots/; g_strfreev. */
+/* The folders that may hold topologies/, workloads/, plots/; g_strfreev. */
 char **ready_roots(void);
 
 /*

@@ -2,10 +2,12 @@
 /* Layers of keys: files and their bases, --topology and --workload, --set. Here nothing is looked
  * up in a parameter table; see scenario_resolve.c. */
 #include "sim/app/scenario.h"
+#include "sim/app/formats.h"
 #include "sim/app/keyfile.h"
 #include "sim/app/kinds.h"
 #include "sim/app/ready.h"
 #include "sim/app/scenario_private.h"
+#include "sim/app/settings_ns3.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +72,7 @@ struct scenario *scenario_new(void)
     struct scenario *scenario = g_new0(struct scenario, 1);
 
     scenario->layers = g_ptr_array_new_with_free_func(layer_unref);
+    scenario->notes = g_ptr_array_new_with_free_func(g_free);
     return scenario;
 }
 
@@ -79,6 +82,7 @@ void scenario_free(struct scenario *scenario)
         return;
     scenario_unresolve(scenario);
     g_ptr_array_unref(scenario->layers);
+    g_ptr_array_unref(scenario->notes);
     g_free(scenario->name);
     g_free(scenario);
 }
@@ -89,6 +93,8 @@ struct scenario *scenario_copy(const struct scenario *scenario)
     guint n = scenario->layers->len;
 
     copy->name = g_strdup(scenario->name);
+    for (guint i = 0; i < scenario->notes->len; i++)
+        g_ptr_array_add(copy->notes, g_strdup(g_ptr_array_index(scenario->notes, i)));
     copy->layer_open = scenario->layer_open;
     for (guint i = 0; i < n; i++) {
         GPtrArray *layer = g_ptr_array_index(scenario->layers, i);
@@ -119,14 +125,25 @@ static GPtrArray *open_layer(struct scenario *scenario)
 
 /* --- groups ----------------------------------------------------------------------------------- */
 
-/* Groups that belong to `compare`: kept as they are. */
-static const char *const raw_groups[] = {"compare", "case:", "variant:", "curve:"};
+/* Groups that belong to `compare` and `sweep`: kept as they are. */
+static const char *const raw_groups[] = {"compare", "sweep",    "grid",  "change",
+                                         "case:",   "variant:", "curve:"};
+
+/* "hosts:NAME" and its like. */
+static bool is_named_group(const char *group)
+{
+    static const char *const prefixes[] = {"transport:", "workload:", "hosts:", "fault:"};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++)
+        if (g_str_has_prefix(group, prefixes[i]) && group[strlen(prefixes[i])])
+            return true;
+    return false;
+}
 
 static bool group_is_known(const char *group)
 {
     if (strcmp(group, "scenario") == 0 || strcmp(group, "run") == 0 || kinds_seam(group) ||
-        (g_str_has_prefix(group, "transport:") && group[strlen("transport:")]) ||
-        (g_str_has_prefix(group, "hosts:") && group[strlen("hosts:")]))
+        is_named_group(group))
         return true;
     for (int i = 0; model_groups[i].name; i++)
         if (strcmp(group, model_groups[i].name) == 0)
@@ -161,7 +178,9 @@ static gboolean check_group(const struct scenario_entry *entry, GError **error)
         g_ptr_array_add(names, (char *)(uintptr_t)kinds_seams[i].group);
     for (int i = 0; model_groups[i].name; i++)
         g_ptr_array_add(names, (char *)(uintptr_t)model_groups[i].name);
-    g_ptr_array_add(names, (char *)(uintptr_t)raw_groups[0]);
+    for (size_t i = 0; i < G_N_ELEMENTS(raw_groups); i++)
+        if (!strchr(raw_groups[i], ':'))
+            g_ptr_array_add(names, (char *)(uintptr_t)raw_groups[i]);
     near = param_nearest(entry->group, (const char *const *)names->pdata, names->len);
     if (near) {
         scenario_entry_error(entry, error, "there is no group [%s]; did you mean [%s]?",
@@ -172,7 +191,7 @@ static gboolean check_group(const struct scenario_entry *entry, GError **error)
 
         scenario_entry_error(entry, error,
                              "there is no group [%s]; there are [%s], "
-                             "[transport:NAME] and [hosts:NAME]",
+                             "[transport:NAME], [workload:NAME], [hosts:NAME] and [fault:NAME]",
                              entry->group, all);
     }
     return FALSE;
@@ -272,12 +291,73 @@ static gboolean load(struct scenario *scenario, const char *path, GPtrArray *cha
     return ok;
 }
 
+/* --- settings of another simulator ------------------------------------------------------------ */
+
+/* Where a file that settings name may lie: seen from their folder, from the one above (in which the
+ * ns-3 family is started), or beside them. */
+static char *find_beside(const char *folder, const char *name)
+{
+    g_autofree char *above = g_path_get_dirname(folder), *base = g_path_get_basename(name);
+    char *paths[] = {g_build_filename(folder, name, NULL), g_build_filename(above, name, NULL),
+                     g_build_filename(folder, base, NULL)};
+    char *found = NULL;
+
+    for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
+        if (!found && g_file_test(paths[i], G_FILE_TEST_IS_REGULAR))
+            found = g_strdup(paths[i]);
+        g_free(paths[i]);
+    }
+    return found ? found : g_strdup(name);
+}
+
+static void add_settings(struct scenario *scenario, const struct settings *settings,
+                         const char *folder)
+{
+    scenario_begin_layer(scenario);
+    for (guint i = 0; i < settings->list->len; i++) {
+        const struct setting *setting = g_ptr_array_index(settings->list, i);
+        g_autofree char *path =
+            strcmp(setting->key, "file") == 0 ? find_beside(folder, setting->value) : NULL;
+
+        g_ptr_array_add(open_layer(scenario),
+                        entry_new(setting->group, setting->key, path ? path : setting->value,
+                                  g_strdup(setting->where), NULL));
+    }
+    for (guint i = 0; i < settings->notes->len; i++)
+        g_ptr_array_add(scenario->notes, g_strdup(g_ptr_array_index(settings->notes, i)));
+    scenario_begin_layer(scenario);
+}
+
+static gboolean load_settings(struct scenario *scenario, const char *path, GError **error)
+{
+    g_autofree char *folder = g_path_get_dirname(path);
+    struct settings settings;
+    gboolean ok = settings_ns3_read(&settings, path, error);
+
+    if (ok)
+        add_settings(scenario, &settings, folder);
+    settings_clear(&settings);
+    return ok;
+}
+
+/* Whether the file is one of another simulator that says how to run it. */
+static bool is_settings(const char *path)
+{
+    const struct format *format = format_recognise(path, NULL);
+
+    return format && format->role == FORMAT_SETTINGS;
+}
+
+/* --- files by name ---------------------------------------------------------------------------- */
+
 static gboolean load_path(struct scenario *scenario, const char *path, GError **error)
 {
     g_autoptr(GPtrArray) chain = g_ptr_array_new_with_free_func(free);
 
     if (!scenario->name)
         scenario->name = ready_name(path);
+    if (is_settings(path))
+        return load_settings(scenario, path, error);
     return load(scenario, path, chain, error);
 }
 
@@ -321,40 +401,15 @@ gboolean scenario_load(struct scenario *scenario, const char *path, GError **err
 
 /* --- --topology and --workload ---------------------------------------------------------------- */
 
-/* Files of other tools, by the end of their names. */
-static const struct {
-    const char *group, *suffix, *kind;
-} importers[] = {
-    {"topology", ".topo", "htsim"}, {"topology", ".csv", "graph"}, {"workload", ".cm", "htsim"},
-    {"workload", ".tm", "htsim"},   {"workload", ".csv", "list"},
-};
-
-/* Files of htsim are called as people like; they begin with this word. */
-static bool begins_like_htsim(const char *path)
-{
-    g_autofree char *text = NULL;
-
-    return g_file_get_contents(path, &text, NULL, NULL) &&
-           g_ascii_strncasecmp(text, "nodes", strlen("nodes")) == 0;
-}
-
-static const char *importer_of(const char *group, const char *path)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(importers); i++)
-        if (strcmp(importers[i].group, group) == 0 && g_str_has_suffix(path, importers[i].suffix))
-            return importers[i].kind;
-    return begins_like_htsim(path) ? "htsim" : NULL;
-}
-
 /* "--topology a.topo" is short for --set topology.kind=htsim --set topology.file=a.topo. */
 static gboolean choose_kind(struct scenario *scenario, const char *group, const char *what,
-                            const char *kind, const char *file, GError **error)
+                            const char *kind, const char *key, const char *file, GError **error)
 {
     g_autofree char *where = g_strdup_printf("--%s %s", group, what);
 
     scenario_begin_layer(scenario);
     if (!scenario_set_key(scenario, group, "kind", kind, where, NULL, error) ||
-        (file && !scenario_set_key(scenario, group, "file", file, where, NULL, error)))
+        (file && !scenario_set_key(scenario, group, key, file, where, NULL, error)))
         return FALSE;
     scenario_begin_layer(scenario);
     return TRUE;
@@ -364,18 +419,18 @@ gboolean scenario_choose(struct scenario *scenario, const char *group, const cha
                          GError **error)
 {
     const struct seam *seam = kinds_seam(group);
-    g_autofree char *ready = NULL;
+    g_autofree char *ready = NULL, *path = NULL;
+    const char *name = NULL, *key = NULL;
+    gboolean no_file;
     struct kind kind;
 
-    if (g_file_test(what, G_FILE_TEST_IS_REGULAR)) {
-        const char *importer = importer_of(group, what);
-
-        if (importer)
-            return choose_kind(scenario, group, what, importer, what, error);
-        return load_path(scenario, what, error);
-    }
     if (kinds_find(seam, what, &kind))
-        return choose_kind(scenario, group, what, what, NULL, error);
+        return choose_kind(scenario, group, what, what, NULL, NULL, error);
+    if (format_choose(group, what, &name, &key, &path, &no_file, error))
+        return name ? choose_kind(scenario, group, what, name, key, path, error)
+                    : load_path(scenario, path, error);
+    if (!no_file)
+        return FALSE;
     ready = ready_find(seam->plural, what);
     if (ready)
         return load_path(scenario, ready, error);
@@ -413,11 +468,15 @@ gboolean scenario_set_key(struct scenario *scenario, const char *group, const ch
     return ok;
 }
 
-/* Splits "group.key": at the last point, for a profile's name may have one. */
+/*
+ * Splits "group.key": at the last point, for a profile's name may have one; but the keys of [grid]
+ * and [change] are such pairs themselves.
+ */
 static gboolean split_key(const char *text, const char *where, char **group, const char **key,
                           GError **error)
 {
-    const char *point = strrchr(text, '.');
+    bool pairs = g_str_has_prefix(text, "grid.") || g_str_has_prefix(text, "change.");
+    const char *point = pairs ? strchr(text, '.') : strrchr(text, '.');
 
     if (!point || point == text || point[1] == '\0') {
         g_set_error(error, SCENARIO_ERROR, SCENARIO_ERROR_FORMAT,

@@ -28,7 +28,11 @@ struct run_config {
     int64_t backend;      /* choice: scenario_backends */
     int64_t flows, ports; /* whether flows.csv and ports.csv are written */
     int64_t series_step;  /* of series.csv; 0: none */
+    int64_t series_file;  /* whether series.csv is written */
     char *series;         /* of which objects */
+    int64_t json_lines;   /* every table as lines of JSON too */
+    int64_t fct;          /* whether fct.txt is written */
+    char *pcap;           /* links whose packets capture.pcap has; "": none */
     int64_t memory;       /* choice: enum run_memory */
 };
 enum run_memory { RUN_MEMORY_REFUSE, RUN_MEMORY_IGNORE };
@@ -47,6 +51,25 @@ struct scenario_hosts {
 };
 extern const struct param scenario_hosts_params[];
 
+/* [fault:NAME] */
+struct scenario_fault {
+    char *name;
+    /* the group's keys; scenario_fault_params */
+    struct scenario_fault_config {
+        char *object, *change;
+        int64_t at, until; /* PARAM_AUTO: for good */
+        int64_t flap_period, flap_time, flap_count;
+    } config;
+};
+extern const struct param scenario_fault_params[];
+
+/* [workload:NAME]: traffic beside that of [workload] */
+struct scenario_workload {
+    char *name;
+    const struct workload_ops *ops;
+    void *config;
+};
+
 /* One "key = value" as somebody wrote it; immutable, shared by copies of the scenario. */
 struct scenario_entry {
     const char *group, *key, *value;
@@ -62,12 +85,15 @@ struct scenario {
     void *topology_config;
     const struct workload_ops *workload;
     void *workload_config;
+    GPtrArray *beside; /* struct scenario_workload *, in order of appearance */
     struct model_config model;
     GPtrArray *profiles; /* struct transport_profile *; [0] is [transport], its name is "" */
     GPtrArray *hosts;    /* struct scenario_hosts *, in order of appearance */
+    GPtrArray *faults;   /* struct scenario_fault *, in order of appearance */
     /* as read */
     char *name;        /* of the first file loaded by scenario_load(), without folder and .ini */
     GPtrArray *layers; /* GPtrArray * of struct scenario_entry * */
+    GPtrArray *notes;  /* char *: what was made of another simulator's settings */
     bool layer_open;   /* the last layer takes further entries */
 };
 
@@ -81,13 +107,14 @@ struct scenario *scenario_copy(const struct scenario *scenario);
 
 /*
  * Adds a file, below which its bases go. `path` is a path, or the name of a ready scenario in
- * topologies/, workloads/ or scenarios/ (see ready.h).
+ * topologies/ or workloads/ (see ready.h). A configuration of the ns-3 family is a file
+ * like any other.
  */
 gboolean scenario_load(struct scenario *scenario, const char *path, GError **error);
 
 /*
  * What --topology and --workload say: `group` is one of these two words, `what` a key file, a file
- * of another tool (.topo, .cm, .tm, .csv), a ready scenario or a kind.
+ * of another tool (formats.h; KIND:FILE says which), a ready scenario or a kind.
  */
 gboolean scenario_choose(struct scenario *scenario, const char *group, const char *what,
                          GError **error);
@@ -139,7 +166,7 @@ void scenario_entry_error(const struct scenario_entry *entry, GError **error, co
 
 /*
  * Checks every group and key and fills the typed fields; may be called again after more layers.
- * [compare] and [variant:NAME] are left as they are.
+ * What belongs to `compare` and `sweep` is left as it is.
  */
 gboolean scenario_resolve(struct scenario *scenario, GError **error);
 
@@ -158,7 +185,13 @@ const struct transport_profile *scenario_profile(struct scenario *scenario, cons
  */
 char *scenario_text(const struct scenario *scenario, const char *folder);
 
-/* The same as a file, written whole or not at all. */
+/*
+ * What makes a resolved scenario the one it is: the same text without title and seed, with the
+ * SHA-256 of their contents in the place of files. g_free.
+ */
+char *scenario_identity(const struct scenario *scenario);
+
+/* The same as scenario_text() as a file, written whole or not at all. */
 gboolean scenario_write(const struct scenario *scenario, const char *path, GError **error);
 
 #endif

@@ -24,7 +24,7 @@ const struct scenario_entry *scenario_next(const struct scenario *scenario,
 const struct scenario_entry *scenario_last(const struct scenario *scenario, const char *group,
                                            const char *key, guint *layer);
 
-/* Whether the group belongs to `compare`. */
+/* Whether the group belongs to `compare` or `sweep`. */
 bool scenario_group_is_raw(const char *group);
 
 /* Whether a parameter is the path of a file: called `file` or `..._file`. */

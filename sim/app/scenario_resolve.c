@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From layers of keys to typed configurations, by the parameter tables. */
 #include "sim/app/kinds.h"
+#include "sim/app/remote_ns3.h"
 #include "sim/app/scenario.h"
 #include "sim/app/scenario_private.h"
 #include <string.h>
@@ -21,7 +22,7 @@ const struct param scenario_run_params[] = {
     PARAM(TIME, struct run_config, end, "10s", "1ps", NULL, NULL,
           "Simulated time at which the run stops, finished or not.",
           "our choice: far beyond any healthy run, near enough to end a sick one"),
-    PARAM(CHOICE, struct run_config, backend, "native", NULL, NULL, "native",
+    PARAM(CHOICE, struct run_config, backend, "native", NULL, NULL, "native|ns3:p2p|ns3:ip",
           "Which backend plays the schedule.", "our choice"),
     PARAM(BOOL, struct run_config, flows, "on", NULL, NULL, NULL,
           "Write flows.csv, one row a message.", "our choice"),
@@ -30,8 +31,22 @@ const struct param scenario_run_params[] = {
     PARAM(TIME, struct run_config, series_step, "0ps", NULL, NULL, NULL,
           "Write series.csv: what happened in each step of this length; 0: not.",
           "our choice: the file is large"),
+    PARAM(
+        BOOL, struct run_config, series_file, "on", NULL, NULL, NULL,
+        "Write series.csv where there is a series_step; off: only the rows of summary.csv that are "
+        "measured on it.",
+        "our choice"),
     PARAM(TEXT, struct run_config, series, "flow,port,plane,host", NULL, NULL, NULL,
           "Objects of series.csv: some of flow, port, plane, host, by commas.", "our choice: all"),
+    PARAM(BOOL, struct run_config, json_lines, "off", NULL, NULL, NULL,
+          "Write every .csv as .jsonl too: a JSON object a row.", "our choice"),
+    PARAM(BOOL, struct run_config, fct, "off", NULL, NULL, NULL,
+          "Write fct.txt: the completion times of flows as HPCC's ns-3 does.", "our choice"),
+    PARAM(
+        TEXT, struct run_config, pcap, "", NULL, NULL, NULL,
+        "Write capture.pcap: the packets of these links, by commas, as their numbers or as faults "
+        "name links; of weft run.",
+        "our choice: none, the file is large"),
     PARAM(CHOICE, struct run_config, memory, "refuse", NULL, NULL, "refuse|ignore",
           "What to do with a run that would need more memory than there is, as estimated.",
           "our choice: better before the run than in it"),
@@ -71,7 +86,30 @@ const struct param scenario_hosts_params[] = {
     PARAM_END,
 };
 
-const struct backend_ops *const scenario_backends[] = {&backend_native, NULL};
+const struct param scenario_fault_params[] = {
+    PARAM(TEXT, struct scenario_fault_config, object, "", NULL, NULL, NULL,
+          "What it happens to: link:N, link:NODE-NODE, nic:HOST.PORT, plane:N, switch:NODE, "
+          "switch:sN, switch:TIER.PLANE.N or uplink:TIER.PLANE.N.K.",
+          "our choice: has to be said"),
+    PARAM(TEXT, struct scenario_fault_config, change, "down", NULL, NULL, NULL,
+          "What happens: down, up, rate=100Gbps, rate=50% (of the topology's) or loss=0.01.",
+          "our choice: the plain case"),
+    PARAM(TIME, struct scenario_fault_config, at, "0ps", NULL, NULL, NULL, "When it happens.",
+          "our choice: from the start"),
+    PARAM(TIME, struct scenario_fault_config, until, "never", NULL, NULL, "never",
+          "When it is undone.", "our choice: for good"),
+    PARAM(TIME, struct scenario_fault_config, flap_period, "0ps", NULL, NULL, NULL,
+          "It comes and goes: time from one coming to the next; 0: it stays.",
+          "our choice: it stays"),
+    PARAM(TIME, struct scenario_fault_config, flap_time, "0ps", NULL, NULL, NULL,
+          "How long it holds in each flap_period.", "our choice: no default can be meant"),
+    PARAM(NUMBER, struct scenario_fault_config, flap_count, "0", NULL, NULL, NULL,
+          "How often it comes; 0: until `until`, or the run's end.", "our choice"),
+    PARAM_END,
+};
+
+const struct backend_ops *const scenario_backends[] = {&backend_native, &remote_ns3_p2p,
+                                                       &remote_ns3_ip, NULL};
 
 /* --- one key ---------------------------------------------------------------------------------- */
 
@@ -200,11 +238,14 @@ static gboolean fill_kind(const struct scenario *scenario, const char *group,
     return TRUE;
 }
 
-/* [topology] and [workload], which must name their kind. `config` is set with `kind`. */
-static gboolean resolve_kind(const struct scenario *scenario, const char *group, struct kind *kind,
-                             void **config, GError **error)
+/*
+ * [topology], [workload] and [workload:NAME], which must name their kind. `config` is set with
+ * `kind`.
+ */
+static gboolean resolve_kind(const struct scenario *scenario, const char *group,
+                             const struct seam *seam, struct kind *kind, void **config,
+                             GError **error)
 {
-    const struct seam *seam = kinds_seam(group);
     guint layer = 0;
     const struct scenario_entry *entry = scenario_last(scenario, group, seam->key, &layer);
 
@@ -212,7 +253,7 @@ static gboolean resolve_kind(const struct scenario *scenario, const char *group,
         g_set_error(error, SCENARIO_ERROR, SCENARIO_ERROR_VALUE,
                     "no %s: [%s] %s is missing; give it in the scenario, or --%s NAME (weft list "
                     "%s)",
-                    group, group, seam->key, group, seam->plural);
+                    seam->group, group, seam->key, seam->group, seam->plural);
         return FALSE;
     }
     if (!named_kind(seam, entry, kind, error))
@@ -374,6 +415,65 @@ static gboolean resolve_hosts(struct scenario *scenario, GError **error)
     return TRUE;
 }
 
+/* --- faults ----------------------------------------------------------------------------------- */
+
+static void fault_free(void *data)
+{
+    struct scenario_fault *fault = data;
+
+    param_clear(scenario_fault_params, &fault->config);
+    g_free(fault->name);
+    g_free(fault);
+}
+
+static gboolean resolve_faults(struct scenario *scenario, GError **error)
+{
+    g_autoptr(GPtrArray) groups = scenario_groups(scenario, "fault:");
+
+    for (guint i = 0; i < groups->len; i++) {
+        const char *group = g_ptr_array_index(groups, i);
+        struct scenario_fault *fault = g_new0(struct scenario_fault, 1);
+
+        fault->name = g_strdup(group + strlen("fault:"));
+        g_ptr_array_add(scenario->faults, fault);
+        if (!scenario_fill(scenario, group, scenario_fault_params, &fault->config, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* --- traffic beside --------------------------------------------------------------------------- */
+
+static void workload_free(void *data)
+{
+    struct scenario_workload *workload = data;
+
+    if (workload->ops)
+        release_config(workload->ops->params, workload->config);
+    g_free(workload->name);
+    g_free(workload);
+}
+
+static gboolean resolve_beside(struct scenario *scenario, GError **error)
+{
+    g_autoptr(GPtrArray) groups = scenario_groups(scenario, "workload:");
+
+    for (guint i = 0; i < groups->len; i++) {
+        const char *group = g_ptr_array_index(groups, i);
+        struct scenario_workload *workload = g_new0(struct scenario_workload, 1);
+        struct kind kind = {0};
+        gboolean ok;
+
+        workload->name = g_strdup(group + strlen("workload:"));
+        g_ptr_array_add(scenario->beside, workload);
+        ok = resolve_kind(scenario, group, kinds_seam("workload"), &kind, &workload->config, error);
+        workload->ops = kind.ops;
+        if (!ok)
+            return FALSE;
+    }
+    return TRUE;
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static void *group_config(struct scenario *scenario, const struct model_group *group)
@@ -392,6 +492,8 @@ void scenario_unresolve(struct scenario *scenario)
     param_clear(scenario_run_params, &scenario->run);
     g_clear_pointer(&scenario->profiles, g_ptr_array_unref);
     g_clear_pointer(&scenario->hosts, g_ptr_array_unref);
+    g_clear_pointer(&scenario->beside, g_ptr_array_unref);
+    g_clear_pointer(&scenario->faults, g_ptr_array_unref);
     g_clear_pointer(&scenario->title, g_free);
     scenario->topology = NULL;
     scenario->workload = NULL;
@@ -419,9 +521,10 @@ static gboolean resolve_head(struct scenario *scenario, GError **error)
 static gboolean resolve_kinds(struct scenario *scenario, GError **error)
 {
     struct kind topology = {0}, workload = {0};
-    gboolean ok =
-        resolve_kind(scenario, "topology", &topology, &scenario->topology_config, error) &&
-        resolve_kind(scenario, "workload", &workload, &scenario->workload_config, error);
+    gboolean ok = resolve_kind(scenario, "topology", kinds_seam("topology"), &topology,
+                               &scenario->topology_config, error) &&
+                  resolve_kind(scenario, "workload", kinds_seam("workload"), &workload,
+                               &scenario->workload_config, error);
 
     scenario->topology = topology.ops;
     scenario->workload = workload.ops;
@@ -432,14 +535,17 @@ gboolean scenario_resolve(struct scenario *scenario, GError **error)
 {
     scenario_unresolve(scenario);
     scenario->hosts = g_ptr_array_new_with_free_func(hosts_free);
+    scenario->beside = g_ptr_array_new_with_free_func(workload_free);
+    scenario->faults = g_ptr_array_new_with_free_func(fault_free);
     for (const struct model_group *group = model_groups; group->name; group++)
         param_defaults(group->params, group_config(scenario, group));
     if (!resolve_profiles(scenario, error) ||
         !scenario_fill(scenario, "run", scenario_run_params, &scenario->run, error) ||
-        !resolve_kinds(scenario, error) || !resolve_head(scenario, error))
+        !resolve_kinds(scenario, error) || !resolve_beside(scenario, error) ||
+        !resolve_head(scenario, error))
         return FALSE;
     for (const struct model_group *group = model_groups; group->name; group++)
         if (!fill(scenario, group->name, group->params, group_config(scenario, group), error))
             return FALSE;
-    return resolve_hosts(scenario, error);
+    return resolve_hosts(scenario, error) && resolve_faults(scenario, error);
 }

@@ -13,6 +13,7 @@ struct seen {
     int64_t bytes, packets, retransmitted, n_flows;
     int64_t extra_ps, group_ps;
     int64_t lost, core_links, core_links_used, max_load;
+    double recovered, returned;
 };
 
 static void see_flow(void *data, const struct sink_flow *flow)
@@ -54,7 +55,18 @@ static void see_group(void *data, const struct sink_group *group)
         seen->group_ps = group->end_ps - group->start_ps;
 }
 
-static const struct sink_ops seeing = {.flow = see_flow, .port = see_port, .group = see_group};
+static void see_metric(void *data, const struct sink_metric *metric)
+{
+    struct seen *seen = data;
+
+    if (strcmp(metric->name, "fault_a_reached") == 0)
+        seen->recovered = metric->value;
+    if (strcmp(metric->name, "fault_a_end_reached") == 0)
+        seen->returned = metric->value;
+}
+
+static const struct sink_ops seeing = {
+    .flow = see_flow, .port = see_port, .group = see_group, .metric = see_metric};
 
 static gboolean run_scenario(struct scenario *scenario, int64_t extra_delay_ps, struct seen *seen,
                              GError **error)
@@ -120,6 +132,10 @@ static double read_quantity(const struct oracle *oracle, const struct seen *seen
         return (double)seen->n_flows;
     case ORACLE_KEPT:
         return goodput_bps(seen);
+    case ORACLE_RECOVERED:
+        return 100 * seen->recovered;
+    case ORACLE_RETURNED:
+        return 100 * seen->returned;
     }
     return 0;
 }
@@ -168,7 +184,9 @@ const char *oracle_unit(enum oracle_quantity quantity)
                                         [ORACLE_MAX_LOAD] = "flows",
                                         [ORACLE_CORE_SHARE] = "share",
                                         [ORACLE_FLOWS] = "flows",
-                                        [ORACLE_KEPT] = "%"};
+                                        [ORACLE_KEPT] = "%",
+                                        [ORACLE_RECOVERED] = "%",
+                                        [ORACLE_RETURNED] = "%"};
 
     return units[quantity];
 }

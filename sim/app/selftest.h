@@ -23,6 +23,8 @@ enum oracle_quantity {
     ORACLE_CORE_SHARE,    /* share of the links into the top tier that carry anything */
     ORACLE_FLOWS,         /* messages of the schedule, mean over seeds */
     ORACLE_KEPT,          /* goodput with the last setting / without it, % */
+    ORACLE_RECOVERED,     /* goodput at the end / before [fault:a], % */
+    ORACLE_RETURNED,      /* goodput at the end, [fault:a] undone / before it, % */
 };
 
 struct oracle {

@@ -30,6 +30,8 @@ void summary_init(struct summary *summary)
     summary->metrics = g_array_new(FALSE, FALSE, sizeof(struct summary_row));
     summary->groups = g_array_new(FALSE, FALSE, sizeof(struct sink_group));
     summary->completion_ps = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    split_init(&summary->transports);
+    split_init(&summary->reaches);
     g_array_set_clear_func(summary->rows, row_clear);
     g_array_set_clear_func(summary->metrics, row_clear);
     g_array_set_clear_func(summary->groups, group_clear);
@@ -41,6 +43,8 @@ void summary_clear(struct summary *summary)
     g_array_unref(summary->metrics);
     g_array_unref(summary->groups);
     g_array_unref(summary->completion_ps);
+    split_clear(&summary->transports);
+    split_clear(&summary->reaches);
 }
 
 /* --- gathering -------------------------------------------------------------------------------- */
@@ -81,6 +85,9 @@ void summary_flow(struct summary *summary, const struct sink_flow *flow)
     for (uint32_t plane = 0; plane < flow->n_planes; plane++)
         summary->delivered_bytes += flow->bytes_by_plane[plane];
     flow_times(summary, flow);
+    split_add(&summary->transports, flow->transport, flow);
+    if (flow->reach != SINK_REACH_UNKNOWN)
+        split_add(&summary->reaches, graph_reach_name((enum graph_reach)flow->reach), flow);
 }
 
 /* Links begin at the lower tier (graph.h), so that even ports lead up. */
@@ -188,7 +195,7 @@ double summary_algbw_bps(const struct sink_group *group)
 
     if (group->end_ps < 0 || time_ps <= 0)
         return 0;
-    return (double)group->bytes * 8e12 / (double)time_ps;
+    return (double)group->bytes * (double)group->n_calls * 8e12 / (double)time_ps;
 }
 
 double summary_busbw_bps(const struct sink_group *group)
@@ -196,21 +203,35 @@ double summary_busbw_bps(const struct sink_group *group)
     return summary_algbw_bps(group) * (double)group->factor_n / (double)group->factor_d;
 }
 
-static int by_size(const void *a, const void *b)
+double summary_throughput_bps(const struct summary *summary, const struct backend_result *result)
 {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    bool whole = summary->n_flows[SINK_UNFINISHED] == 0 && summary->n_flows[SINK_FAILED] == 0;
+    int64_t duration_ps = (whole ? summary->end_ps : result->end_ps) - summary->start_ps;
+    double sum_bps = 0;
+    guint n = 0;
 
-    return (x > y) - (x < y);
+    for (guint i = 0; i < summary->groups->len; i++) {
+        const struct sink_group *group = &g_array_index(summary->groups, struct sink_group, i);
+
+        if (group->factor_n > 0) {
+            sum_bps += summary_busbw_bps(group);
+            n++;
+        }
+    }
+    if (n > 0)
+        return sum_bps / n;
+    return duration_ps > 0 ? (double)summary->delivered_bytes * 8e12 / (double)duration_ps : 0;
 }
 
-/* The value at rank ceil(per_cent n / 100) of n sorted ones. */
-static int64_t nearest_rank(const GArray *sorted, guint per_cent)
+int64_t summary_percentile_ps(const struct summary *summary, unsigned per_mille)
 {
-    guint64 rank = ((guint64)sorted->len * per_cent + 99) / 100;
+    const GArray *sorted = summary->completion_ps;
+    int64_t n = summary->n_flows[SINK_FINISHED] + summary->n_flows[SINK_UNFINISHED] +
+                summary->n_flows[SINK_FAILED];
+    int64_t rank = MAX((n * per_mille + 999) / 1000, 1);
 
-    if (sorted->len == 0)
-        return SINK_NEVER;
-    return g_array_index(sorted, int64_t, (guint)MAX(rank, 1) - 1);
+    return rank <= (int64_t)sorted->len ? g_array_index(sorted, int64_t, (guint)rank - 1)
+                                        : SINK_NEVER;
 }
 
 static void add_completion(struct summary *summary, GArray *rows)
@@ -218,16 +239,15 @@ static void add_completion(struct summary *summary, GArray *rows)
     GArray *sorted = summary->completion_ps;
     __int128 sum = 0;
 
-    if (sorted->len > 0)
-        qsort(sorted->data, sorted->len, sizeof(int64_t), by_size);
+    split_sort(sorted);
     for (guint i = 0; i < sorted->len; i++)
         sum += g_array_index(sorted, int64_t, i);
-    add_time(rows, "completion_min", nearest_rank(sorted, 0));
+    add_time(rows, "completion_min", split_nearest_rank(sorted, 0));
     add_time(rows, "completion_mean",
              sorted->len ? (int64_t)((sum + sorted->len / 2) / sorted->len) : SINK_NEVER);
-    add_time(rows, "completion_p50_nearest_rank", nearest_rank(sorted, 50));
-    add_time(rows, "completion_p99_nearest_rank", nearest_rank(sorted, 99));
-    add_time(rows, "completion_max", nearest_rank(sorted, 100));
+    add_time(rows, "completion_p50_nearest_rank", split_nearest_rank(sorted, 500));
+    add_time(rows, "completion_p99_nearest_rank", split_nearest_rank(sorted, 990));
+    add_time(rows, "completion_max", split_nearest_rank(sorted, 1000));
     add_whole(rows, "flows_slowdown_below_1", "flows", summary->n_fast);
 }
 
@@ -260,6 +280,11 @@ static void add_group(struct summary *summary, GArray *rows, guint index)
 
     add_whole(rows, bytes, "bytes", group->bytes);
     add_time(rows, time, group->end_ps < 0 ? SINK_NEVER : group->end_ps - group->start_ps);
+    if (group->n_calls > 1) {
+        g_autofree char *calls = group_metric(summary, index, "calls");
+
+        add_whole(rows, calls, "calls", group->n_calls);
+    }
     add_double(rows, algbw, "bit/s", summary_algbw_bps(group));
     if (group->factor_n > 0)
         add_double(rows, busbw, "bit/s", summary_busbw_bps(group));
@@ -339,6 +364,55 @@ static void add_flows(const struct summary *summary, GArray *rows)
     add_whole(rows, "flows_failed", "flows", summary->n_flows[SINK_FAILED]);
 }
 
+/* One class: KIND_NAME_what. */
+static void add_class(GArray *rows, const char *kind, struct split_class *class)
+{
+    int64_t time_ps = class->end_ps - class->start_ps;
+    double goodput = class->end_ps >= 0 && time_ps > 0
+                         ? (double)class->delivered_bytes * 8e12 / (double)time_ps
+                         : 0;
+    const struct {
+        const char *what, *unit;
+        int64_t value;
+    } counts[] = {{"flows", "flows", class->n_flows},
+                  {"flows_finished", "flows", class->n_finished},
+                  {"offered_bytes", "bytes", class->offered_bytes},
+                  {"delivered_bytes", "bytes", class->delivered_bytes},
+                  {"retransmitted_packets", "packets", class->retransmitted_packets}};
+    static const struct {
+        const char *what;
+        guint per_mille;
+    } ranks[] = {{"completion_p50_nearest_rank", 500},
+                 {"completion_p99_nearest_rank", 990},
+                 {"completion_max", 1000}};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(counts); i++) {
+        g_autofree char *name = g_strdup_printf("%s_%s_%s", kind, class->name, counts[i].what);
+
+        add_whole(rows, name, counts[i].unit, counts[i].value);
+    }
+    g_autofree char *rate = g_strdup_printf("%s_%s_goodput", kind, class->name);
+    g_autofree char *mean = g_strdup_printf("%s_%s_flow_goodput_mean", kind, class->name);
+
+    add_double(rows, rate, "bit/s", goodput);
+    add_double(rows, mean, "bit/s",
+               class->n_finished ? class->goodput_sum_bps / (double)class->n_finished
+                                 : (double)NAN);
+    split_sort(class->completion_ps);
+    for (size_t i = 0; i < G_N_ELEMENTS(ranks); i++) {
+        g_autofree char *name = g_strdup_printf("%s_%s_%s", kind, class->name, ranks[i].what);
+
+        add_time(rows, name, split_nearest_rank(class->completion_ps, ranks[i].per_mille));
+    }
+}
+
+/* Where all flows are of one class, the run's own rows say it. */
+static void add_split(GArray *rows, const char *kind, const struct split *split)
+{
+    for (guint i = 0; split->classes->len > 1 && i < split->classes->len; i++)
+        add_class(rows, kind, &g_array_index(split->classes, struct split_class, i));
+}
+
 void summary_finish(struct summary *summary, const struct backend_result *result)
 {
     GArray *rows = summary->rows;
@@ -356,6 +430,8 @@ void summary_finish(struct summary *summary, const struct backend_result *result
     add_completion(summary, rows);
     for (guint i = 0; i < summary->groups->len; i++)
         add_group(summary, rows, i);
+    add_split(rows, "transport", &summary->transports);
+    add_split(rows, "reach", &summary->reaches);
     add_counts(summary, rows);
     add_bytes(summary, rows);
     add_balance(summary, rows);
@@ -385,4 +461,16 @@ double summary_value(const struct summary *summary, const char *metric)
     const char *text = summary_text(summary, metric);
 
     return text && *text ? g_ascii_strtod(text, NULL) : (double)NAN;
+}
+
+/* The backend reports changes in their order in time. */
+const char *summary_recovery(const struct summary *summary)
+{
+    for (guint i = 0; i < summary->rows->len; i++) {
+        const struct summary_row *row = &g_array_index(summary->rows, struct summary_row, i);
+
+        if (g_str_has_prefix(row->metric, "fault_") && g_str_has_suffix(row->metric, "_recovery"))
+            return row->value;
+    }
+    return "";
 }

@@ -9,6 +9,7 @@
 #define WEFT_SIM_APP_SUMMARY_H
 
 #include "models/backend.h"
+#include "sim/app/split.h"
 
 struct summary_row {
     char *metric, *unit;
@@ -26,11 +27,12 @@ struct summary_load {
 struct summary {
     GArray *rows; /* struct summary_row, after summary_finish() */
     /* gathered */
-    GArray *completion_ps; /* int64_t, one a finished flow */
-    GArray *groups;        /* struct sink_group, names owned */
-    GArray *metrics;       /* struct summary_row, from the sink */
-    int64_t n_flows[3];    /* by enum sink_status */
-    int64_t n_fast;        /* slowdown < 1 */
+    GArray *completion_ps;            /* int64_t, one a finished flow */
+    GArray *groups;                   /* struct sink_group, names owned */
+    struct split transports, reaches; /* the flows by class */
+    GArray *metrics;                  /* struct summary_row, from the sink */
+    int64_t n_flows[3];               /* by enum sink_status */
+    int64_t n_fast;                   /* slowdown < 1 */
     int64_t packets, retransmitted_packets, spurious_retransmissions, timeouts, marked_packets;
     int64_t delivered_bytes, offered_bytes; /* payload; of all flows seen */
     int64_t start_ps, end_ps;               /* first start, last end at a receiver; or SINK_NEVER */
@@ -60,6 +62,25 @@ const char *summary_text(const struct summary *summary, const char *metric);
 
 /* The same as a number; NAN in both cases. */
 double summary_value(const struct summary *summary, const char *metric);
+
+/*
+ * Over all flows, unlike the rows: the completion time at rank ceil(per_mille n / 1000), one that
+ * did not finish counting as longer than all others; SINK_NEVER where the rank falls on such a one.
+ * After summary_finish().
+ */
+int64_t summary_percentile_ps(const struct summary *summary, unsigned per_mille);
+
+/*
+ * Mean busbw of the groups that have one, 0 for one that did not end; without such groups the
+ * payload delivered over first start to last end or, if a flow did not finish, to the run's end.
+ */
+double summary_throughput_bps(const struct summary *summary, const struct backend_result *result);
+
+/*
+ * How long recovery from the run's first fault took, as its row says; "" where there was no fault
+ * or no recovery. After summary_finish().
+ */
+const char *summary_recovery(const struct summary *summary);
 
 /* end_receiver - start over ideal in millionths, to the nearest; -1 where there is none. */
 int64_t summary_slowdown_ppm(const struct sink_flow *flow);

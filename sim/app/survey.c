@@ -27,6 +27,7 @@ struct look {
     uint64_t n_messages;     /* looked at */
     uint32_t most_inbound;   /* connections into one host */
     double work;             /* packet-hops by what each costs */
+    uint8_t *top_tier;       /* by group: the highest of the links that its messages cross */
 };
 
 /* --- messages --------------------------------------------------------------------------------- */
@@ -47,23 +48,32 @@ static uint32_t find_path(const struct look *look, uint32_t src, uint32_t dst, u
     return MIN(n_links, IDEAL_MAX_LINKS);
 }
 
-static void note_round_trip(struct look *look, uint32_t src, uint32_t dst, uint32_t nic,
-                            const struct transport_common *common)
+/* The longest round trip of each transport setting that messages use. */
+static void note_use(struct survey *survey, const struct transport_profile *profile, int64_t rtt_ps)
 {
-    const struct graph *graph = &look->experiment->graph;
-    struct survey *survey = look->survey;
-    struct ideal_path there, back;
-    int64_t packet = common->payload + common->header, rtt_ps;
+    uint32_t i = 0;
 
-    if (!ideal_path_find(&look->route, graph_port(graph, src, nic), graph->first_port[dst] + nic,
-                         &there) ||
-        !ideal_path_find(&look->route, graph_port(graph, dst, nic), graph->first_port[src] + nic,
-                         &back))
+    while (i < survey->n_uses && survey->uses[i].profile != profile)
+        i++;
+    if (i == SURVEY_MOST_USES)
         return;
-    rtt_ps = ideal_path_ps(&there, 1, packet, packet) +
-             ideal_path_ps(&back, 1, common->ack_bytes, common->ack_bytes);
+    if (i == survey->n_uses)
+        survey->uses[survey->n_uses++] = (struct survey_use){.profile = profile};
+    survey->uses[i].most_rtt_ps = MAX(survey->uses[i].most_rtt_ps, rtt_ps);
+}
+
+static void note_round_trip(struct look *look, uint32_t src, uint32_t dst, uint32_t nic,
+                            const struct transport_profile *profile)
+{
+    const struct transport_common *common = profile->config;
+    struct survey *survey = look->survey;
+    int64_t rtt_ps = ideal_round_trip_ps(&look->route, src, dst, nic, common);
+
+    if (rtt_ps == SINK_NEVER)
+        return;
     survey->most_rtt_ps = MAX(survey->most_rtt_ps, rtt_ps);
     survey->least_rtt_ps = survey->least_rtt_ps ? MIN(survey->least_rtt_ps, rtt_ps) : rtt_ps;
+    note_use(survey, profile, rtt_ps);
 }
 
 /* The connection of a message, and whether this is its first. */
@@ -138,7 +148,7 @@ static void look_at(struct look *look, const struct schedule_op *op)
         return;
     pair = find_pair(look, src, dst, op->profile, &is_new);
     if (is_new)
-        note_round_trip(look, src, dst, from, common);
+        note_round_trip(look, src, dst, from, profile);
     note_out(look, src, pair, profile, op->n_needed == 0, n);
     note_sending(look, src, op, n);
     look->n_messages++;
@@ -151,6 +161,8 @@ static void look_at(struct look *look, const struct schedule_op *op)
 
         survey->tier_bytes[MIN(tier, G_N_ELEMENTS(survey->tier_bytes) - 1)] +=
             (op->bytes + n * common->header) * step;
+        if (op->group != SCHEDULE_NO_GROUP)
+            look->top_tier[op->group] = MAX(look->top_tier[op->group], tier);
     }
 }
 
@@ -171,6 +183,19 @@ static void look_at_schedule(struct look *look)
     survey->n_connections = g_hash_table_size(look->pairs);
     if (survey->n_connections > 0.9 * (double)look->n_messages) /* no pair comes twice */
         survey->n_connections *= survey->step;
+}
+
+/* Collectives whose messages were seen, and on links of hosts only. */
+static void note_inner_groups(struct look *look)
+{
+    const struct schedule *schedule = &look->experiment->schedule;
+
+    for (guint i = 0; i < schedule->groups->len; i++) {
+        if (look->top_tier[i] != 1 || schedule_group(schedule, i)->factor_n == 0)
+            continue;
+        if (look->survey->n_inner_groups++ == 0)
+            look->survey->inner_group = i;
+    }
 }
 
 /* --- the need --------------------------------------------------------------------------------- */
@@ -266,74 +291,12 @@ void survey_make(struct survey *survey, const struct experiment *experiment)
     look.pairs = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     look.sending = g_new0(struct sending, experiment->graph.n_hosts + 1);
     route_init(&look.route, &experiment->graph);
+    look.top_tier = g_new0(uint8_t, experiment->schedule.groups->len + 1);
     look_at_schedule(&look);
     estimate(&look);
+    note_inner_groups(&look);
+    g_free(look.top_tier);
     route_clear(&look.route);
     g_hash_table_unref(look.pairs);
     g_free(look.sending);
-}
-
-/* --- warnings --------------------------------------------------------------------------------- */
-
-static void warn(GPtrArray *warnings, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static void warn(GPtrArray *warnings, const char *format, ...)
-{
-    va_list list;
-
-    va_start(list, format);
-    g_ptr_array_add(warnings, g_strdup_vprintf(format, list));
-    va_end(list);
-}
-
-/* A fixed timeout below the idle round trip fires for every packet. */
-static void warn_of_timeouts(const struct survey *survey, const struct experiment *experiment,
-                             GPtrArray *warnings)
-{
-    g_autofree char *rtt = units_display(UNITS_TIME, (double)survey->most_rtt_ps);
-
-    for (guint i = 0; i < experiment->schedule.profiles->len; i++) {
-        const struct transport_profile *profile = &experiment->profiles[i];
-        const struct param *param = param_find(profile->ops->params, "rto");
-        int64_t rto_ps = 0;
-
-        if (!param || param->type != PARAM_TIME)
-            continue;
-        memcpy(&rto_ps, (const char *)profile->config + param->offset, sizeof rto_ps);
-        g_autofree char *rto = units_format(UNITS_TIME, rto_ps);
-
-        if (rto_ps > 0 && rto_ps < survey->most_rtt_ps)
-            warn(warnings, "%s: rto = %s is below the unloaded round trip of %s",
-                 profile->ops->name, rto, rtt);
-    }
-}
-
-static void warn_of_graph(const struct graph_facts *facts, GPtrArray *warnings)
-{
-    for (uint32_t tier = 0; tier < G_N_ELEMENTS(facts->oversubscription); tier++)
-        if (facts->oversubscription[tier] > 1)
-            warn(warnings, "tier %u is oversubscribed %.3g : 1", tier,
-                 facts->oversubscription[tier]);
-    if (facts->n_unused_switches > 0)
-        warn(warnings, "%u switches lie on no shortest path between two hosts",
-             facts->n_unused_switches);
-    if (facts->n_components > 1)
-        warn(warnings, "the hosts fall into %u sets that cannot reach each other",
-             facts->n_components);
-}
-
-GPtrArray *survey_warnings(const struct survey *survey, const struct experiment *experiment)
-{
-    GPtrArray *warnings = g_ptr_array_new_with_free_func(g_free);
-
-    warn_of_graph(&survey->facts, warnings);
-    warn_of_timeouts(survey, experiment, warnings);
-    if (survey->n_late > 0)
-        warn(warnings, "%" G_GUINT64_FORMAT " messages start after the end of the run",
-             survey->n_late);
-    if (survey->n_unreachable > 0)
-        warn(warnings, "%" G_GUINT64_FORMAT " messages have no path", survey->n_unreachable);
-    if (survey->n_messages == 0)
-        warn(warnings, "the schedule has no messages");
-    return warnings;
 }

@@ -23,6 +23,14 @@
 #define SURVEY_RANKS_A_STEP 16 /* a ring's ranks are a step ahead for so many; measured */
 #define SURVEY_STEPS_AHEAD  64 /* at most */
 
+#define SURVEY_MOST_USES 32
+
+/* A setting of a transport, by the scenario or a group of hosts, that messages use. */
+struct survey_use {
+    const struct transport_profile *profile;
+    int64_t most_rtt_ps;
+};
+
 struct survey {
     struct graph_facts facts;
     uint64_t n_messages, n_looked_at, step;
@@ -34,6 +42,9 @@ struct survey {
     int64_t least_rtt_ps, most_rtt_ps; /* a full packet there, its acknowledgement back; idle */
     int64_t bdp_bytes;                 /* of the longest round trip and the fastest host */
     struct need need;
+    struct survey_use uses[SURVEY_MOST_USES];
+    uint32_t n_uses;
+    uint32_t n_inner_groups, inner_group; /* collectives on links of hosts only; one of them */
 };
 
 void survey_make(struct survey *survey, const struct experiment *experiment);

@@ -6,6 +6,7 @@
 #ifndef WEFT_SIM_CORE_BUILD_H
 #define WEFT_SIM_CORE_BUILD_H
 
+#include "sim/core/fault.h"
 #include <glib.h>
 #include <stdint.h>
 
@@ -16,6 +17,8 @@ struct build {
     uint64_t seed;
     int64_t end_ps;   /* of the run; for warnings such as "starts after the end" */
     GPtrArray *notes; /* char *, one line each: what was understood, what was ignored and why */
+    uint32_t n_hosts_named;   /* hosts that a file speaks of; 0: it names none */
+    struct fault_list faults; /* what a builder's file says of links that fail; it may add to it */
 };
 
 void build_init(struct build *build, uint64_t seed, int64_t end_ps);

@@ -16,6 +16,7 @@ void graph_clear(struct graph *graph)
     g_free(graph->links);
     g_free(graph->first_port);
     g_free(graph->port_list);
+    g_free(graph->node_of_id);
     *graph = (struct graph){0};
 }
 
@@ -41,6 +42,13 @@ uint32_t graph_add_switch(struct graph *graph, uint8_t tier, uint16_t plane, int
     return add_node(graph, (struct graph_node){true, tier, plane, latency_ps});
 }
 
+const char *graph_reach_name(enum graph_reach reach)
+{
+    static const char *const names[GRAPH_N_REACHES] = {"scale_up", "scale_out", "long_distance"};
+
+    return names[reach];
+}
+
 uint32_t graph_add_link(struct graph *graph, uint32_t a, uint32_t b, int64_t rate_bps,
                         int64_t delay_ps, uint8_t tier, uint16_t plane)
 {
@@ -48,7 +56,14 @@ uint32_t graph_add_link(struct graph *graph, uint32_t a, uint32_t b, int64_t rat
         graph->links_room = graph->links_room ? 2 * graph->links_room : 64;
         graph->links = g_renew(struct graph_link, graph->links, graph->links_room);
     }
-    graph->links[graph->n_links] = (struct graph_link){a, b, rate_bps, delay_ps, tier, plane, 0, 0};
+    graph->links[graph->n_links] = (struct graph_link){
+        .a = a,
+        .b = b,
+        .rate_bps = rate_bps,
+        .delay_ps = delay_ps,
+        .tier = tier,
+        .plane = plane,
+        .reach = delay_ps >= GRAPH_LONG_DISTANCE_PS ? GRAPH_LONG_DISTANCE : GRAPH_SCALE_OUT};
     if (plane != GRAPH_NO_PLANE && plane >= graph->n_planes)
         graph->n_planes = plane + 1u;
     return graph->n_links++;

@@ -23,6 +23,13 @@ struct graph_node {
     int64_t latency_ps; /* of a switch, from last bit in to first bit out on an idle port */
 };
 
+/* Which kind of network a link is part of; of a path: the farthest of its links. */
+enum graph_reach { GRAPH_SCALE_UP, GRAPH_SCALE_OUT, GRAPH_LONG_DISTANCE, GRAPH_N_REACHES };
+
+/* A link of at least this delay is long distance: 10 km of fibre, more than a campus (our choice)
+ */
+#define GRAPH_LONG_DISTANCE_PS INT64_C(50000000)
+
 struct graph_link {
     uint32_t a, b; /* nodes; the lower tier is a, by custom */
     int64_t rate_bps;
@@ -30,16 +37,24 @@ struct graph_link {
     uint8_t tier;                         /* 1 host links, 2 leaf to spine, 3 spine to core */
     uint16_t plane;                       /* 0 .. n_planes-1 */
     int64_t queue_bytes_a, queue_bytes_b; /* limit asked for by a file; 0: as the scenario says */
+    int64_t loss_ppt; /* of a packet, in each direction, that a file asks for; beside [loss] */
+    uint8_t reach;    /* enum graph_reach; by its delay, unless the builder says scale-up */
 };
 
 struct graph {
     uint32_t n_nodes, n_hosts, n_links, n_planes;
+    /* the first so many planes are a network of their own that joins neighbours (scale-up), the
+     * others the one that joins all (scale-out); 0: one network */
+    uint32_t n_scale_up_planes;
     struct graph_node *nodes;
     struct graph_link *links;
     /* filled by graph_finish(): ports of node i are port_list[first_port[i] .. first_port[i+1]-1]
      */
     uint32_t *first_port;
     uint32_t *port_list;
+    /* numbers that the file of another tool gives its nodes; NULL: it had none of its own */
+    uint32_t *node_of_id;
+    uint32_t n_ids;
     /* room, private to graph.c */
     uint32_t nodes_room, links_room;
 };
@@ -54,7 +69,9 @@ void graph_clear(struct graph *graph);
 uint32_t graph_add_host(struct graph *graph);
 uint32_t graph_add_switch(struct graph *graph, uint8_t tier, uint16_t plane, int64_t latency_ps);
 
-/* Returns the link's number; queue limits are 0 and may be set afterwards. */
+const char *graph_reach_name(enum graph_reach reach); /* "scale_up", ... */
+
+/* Returns the link's number; queue limits are 0 and may be set afterwards, as may its reach. */
 uint32_t graph_add_link(struct graph *graph, uint32_t a, uint32_t b, int64_t rate_bps,
                         int64_t delay_ps, uint8_t tier, uint16_t plane);
 

@@ -105,18 +105,20 @@ static gboolean in_range(const struct param *param, int64_t value, const char *t
     return FALSE;
 }
 
-/* Not for texts: there, "auto" is a text. */
-static bool may_be_auto(const struct param *param)
+/* The word that a row takes in the place of a value, or NULL. In a text, "auto" is a text. */
+static const char *word_of(const struct param *param)
 {
-    return param->type != PARAM_TEXT && strcmp(param->value, "auto") == 0;
+    if (param->type != PARAM_TEXT && strcmp(param->value, "auto") == 0)
+        return "auto";
+    return param->type == PARAM_CHOICE ? NULL : param->choices;
 }
 
 gboolean param_set(const struct param *param, void *config, const char *text, GError **error)
 {
-    const char *why = NULL;
+    const char *why = NULL, *word = word_of(param);
     int64_t value = 0;
 
-    if (may_be_auto(param) && strcmp(text, "auto") == 0) {
+    if (word && strcmp(text, word) == 0) {
         *number_at(param, config) = PARAM_AUTO;
         return TRUE;
     }
@@ -137,7 +139,8 @@ gboolean param_set(const struct param *param, void *config, const char *text, GE
         break;
     }
     if (!units_parse(kind_of_type[param->type], text, &value, &why)) {
-        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "'%s': %s", text, why);
+        g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE, "'%s': %s%s%s", text, why,
+                    param->choices ? ", or " : "", param->choices ? param->choices : "");
         return FALSE;
     }
     if (!in_range(param, value, text, error))
@@ -154,8 +157,8 @@ char *param_get(const struct param *param, const void *config)
     if (param->type == PARAM_TEXT)
         return g_strdup(*(char *const *)(const void *)base);
     memcpy(&value, base, sizeof value);
-    if (may_be_auto(param) && value == PARAM_AUTO)
-        return g_strdup("auto");
+    if (word_of(param) && value == PARAM_AUTO)
+        return g_strdup(word_of(param));
     if (param->type == PARAM_BOOL)
         return g_strdup(value ? "on" : "off");
     if (param->type == PARAM_CHOICE) {

@@ -28,14 +28,15 @@ struct param {
     const char *value;   /* the default, as a user would type it; "auto": see PARAM_AUTO */
     const char *least;   /* range, as typed; NULL: 0 */
     const char *most;    /* range, as typed; NULL: no limit */
-    const char *choices; /* "a|b|c", for PARAM_CHOICE */
+    const char *choices; /* "a|b|c", for PARAM_CHOICE; of a quantity: a word it takes too */
     const char *help;    /* one sentence */
     const char *source; /* where the default is from; "our choice: why" when nobody published one */
 };
 
 /*
  * A row whose default is "auto" takes this word, whatever its range, and keeps PARAM_AUTO: another
- * parameter decides, as its help says.
+ * parameter decides, as its help says. A quantity with a word in `choices`, such as "never", does
+ * the same with that.
  */
 #define PARAM_AUTO INT64_MIN
 

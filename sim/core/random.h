@@ -26,6 +26,7 @@ enum random_purpose {
     RANDOM_PATH = 8,     /* object: connection key */
     RANDOM_BURST = 20,   /* states of a lossy wire; object: directed port */
     RANDOM_ELLIOTT = 21, /* losses within a burst; object: directed port */
+    RANDOM_FAULT = 22,   /* loss that a fault brings; object: directed port */
 };
 
 struct random_stream {

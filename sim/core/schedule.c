@@ -71,6 +71,7 @@ void schedule_init(struct schedule *schedule, uint32_t n_ranks)
     g_array_set_clear_func(schedule->groups, group_clear);
     schedule->profiles = g_ptr_array_new_with_free_func(g_free);
     g_ptr_array_add(schedule->profiles, g_strdup(""));
+    schedule->gemms = g_array_new(FALSE, FALSE, sizeof(struct schedule_gemm));
 
     struct schedule_store *store = g_new0(struct schedule_store, 1);
     store->ops = g_array_new(FALSE, FALSE, sizeof(struct schedule_op));
@@ -85,7 +86,9 @@ void schedule_clear(struct schedule *schedule)
         schedule->source->free(schedule->data);
     g_free(schedule->rank_host);
     g_clear_pointer(&schedule->groups, g_array_unref);
+    g_clear_pointer(&schedule->sayings, g_hash_table_unref);
     g_clear_pointer(&schedule->profiles, g_ptr_array_unref);
+    g_clear_pointer(&schedule->gemms, g_array_unref);
     *schedule = (struct schedule){0};
 }
 
@@ -94,6 +97,7 @@ uint64_t schedule_add_op(struct schedule *schedule, const struct schedule_op *op
     assert(schedule->store);
     if (op->group != SCHEDULE_NO_GROUP)
         schedule_group(schedule, op->group)->n_ops++;
+    schedule->elements |= op->element != SCHEDULE_NO_ELEMENT;
     g_array_append_val(schedule->store->ops, *op);
     return schedule->n_ops++;
 }
@@ -105,6 +109,7 @@ void schedule_add_edge(struct schedule *schedule, uint64_t from, uint64_t to,
 
     assert(schedule->store && from < schedule->n_ops && to < schedule->n_ops);
     g_array_append_val(schedule->store->edges, edge);
+    schedule->issue_edges |= when == SCHEDULE_AT_ISSUE;
     if (!optional)
         g_array_index(schedule->store->ops, struct schedule_op, to).n_needed++;
 }
@@ -113,6 +118,22 @@ void schedule_set_needed(struct schedule *schedule, uint64_t op, uint32_t n_need
 {
     assert(schedule->store && op < schedule->n_ops);
     g_array_index(schedule->store->ops, struct schedule_op, op).n_needed = n_needed;
+}
+
+void schedule_say(struct schedule *schedule, uint64_t op, const char *text)
+{
+    gint64 key = (gint64)op;
+
+    if (!schedule->sayings)
+        schedule->sayings = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    g_hash_table_replace(schedule->sayings, g_memdup2(&key, sizeof key), g_strdup(text));
+}
+
+const char *schedule_saying(const struct schedule *schedule, uint64_t op)
+{
+    gint64 key = (gint64)op;
+
+    return schedule->sayings ? g_hash_table_lookup(schedule->sayings, &key) : NULL;
 }
 
 void schedule_set_source(struct schedule *schedule, const struct schedule_source *source,
@@ -128,7 +149,13 @@ void schedule_set_source(struct schedule *schedule, const struct schedule_source
 uint32_t schedule_add_group(struct schedule *schedule, const char *name, int64_t bytes,
                             uint32_t n_ranks, int64_t factor_n, int64_t factor_d)
 {
-    struct schedule_group group = {g_strdup(name), bytes, n_ranks, factor_n, factor_d, 0};
+    struct schedule_group group = {.name = g_strdup(name),
+                                   .bytes = bytes,
+                                   .n_ranks = n_ranks,
+                                   .factor_n = factor_n,
+                                   .factor_d = factor_d,
+                                   .n_calls = 1,
+                                   .root = -1};
 
     g_array_append_val(schedule->groups, group);
     return schedule->groups->len - 1;
@@ -150,6 +177,80 @@ uint32_t schedule_profile(struct schedule *schedule, const char *name)
     return schedule->profiles->len - 1;
 }
 
+uint32_t schedule_gemm(struct schedule *schedule, const struct schedule_gemm *gemm)
+{
+    for (uint32_t i = 0; i < schedule->gemms->len; i++)
+        if (memcmp(&g_array_index(schedule->gemms, struct schedule_gemm, i), gemm, sizeof *gemm) ==
+            0)
+            return i;
+    g_array_append_val(schedule->gemms, *gemm);
+    return schedule->gemms->len - 1;
+}
+
+const char *schedule_element_name(enum schedule_element element)
+{
+    static const char *const names[] = {
+        [SCHEDULE_NO_ELEMENT] = "",    [SCHEDULE_SEND] = "SEND",  [SCHEDULE_WRITE] = "WRITE",
+        [SCHEDULE_RECV] = "RECV",      [SCHEDULE_WAIT] = "WAIT",  [SCHEDULE_SET] = "SET",
+        [SCHEDULE_REDUCED] = "REDUCE", [SCHEDULE_COPIED] = "COPY"};
+
+    return names[element];
+}
+
+/* The groups of `from` in `into`: number there = number here + what is returned. */
+static uint32_t append_groups(struct schedule *into, const struct schedule *from)
+{
+    uint32_t first = into->groups->len;
+
+    for (uint32_t i = 0; i < from->groups->len; i++) {
+        struct schedule_group group = *schedule_group(from, i);
+
+        group.name = g_strdup(group.name);
+        group.n_ops = 0; /* counted as operations are added */
+        g_array_append_val(into->groups, group);
+    }
+    return first;
+}
+
+static void append_op(struct schedule *into, const struct schedule *from, uint64_t index,
+                      uint32_t first_rank, uint32_t first_group, uint32_t rest)
+{
+    struct schedule_op op;
+
+    schedule_op(from, index, &op);
+    op.rank += first_rank;
+    if (op.kind == SCHEDULE_GEMM)
+        op.peer = schedule_gemm(into, &g_array_index(from->gemms, struct schedule_gemm, op.peer));
+    else if (op.kind == SCHEDULE_MESSAGE || op.kind == SCHEDULE_CONTROL)
+        op.peer += first_rank;
+    if (op.group == SCHEDULE_NO_GROUP && rest != SCHEDULE_NO_GROUP && op.kind == SCHEDULE_MESSAGE)
+        schedule_group(into, rest)->bytes += op.bytes;
+    op.group = op.group == SCHEDULE_NO_GROUP ? rest : op.group + first_group;
+    op.profile = schedule_profile(into, g_ptr_array_index(from->profiles, op.profile));
+    schedule_add_op(into, &op);
+}
+
+void schedule_append(struct schedule *into, const struct schedule *from, uint32_t first_rank,
+                     const char *name)
+{
+    uint64_t first_op = into->n_ops, next;
+    uint32_t first_group = append_groups(into, from);
+    uint32_t rest =
+        name ? schedule_add_group(into, name, 0, from->n_ranks, 0, 1) : SCHEDULE_NO_GROUP;
+    enum schedule_when when;
+
+    assert(into->store && first_rank + from->n_ranks <= into->n_ranks);
+    memcpy(into->rank_host + first_rank, from->rank_host, from->n_ranks * sizeof(uint32_t));
+    for (uint64_t i = 0; i < from->n_ops; i++) {
+        append_op(into, from, i, first_rank, first_group, rest);
+        if (schedule_saying(from, i))
+            schedule_say(into, first_op + i, schedule_saying(from, i));
+    }
+    for (uint64_t i = 0; i < from->n_ops; i++) /* n_needed came with the operation */
+        for (uint32_t k = 0; (next = schedule_successor(from, i, k, &when)) != SCHEDULE_NONE; k++)
+            schedule_add_edge(into, first_op + i, first_op + next, when, true);
+}
+
 static gboolean check_op(const struct schedule *schedule, uint64_t index, GError **error)
 {
     struct schedule_op op;
@@ -164,6 +265,8 @@ static gboolean check_op(const struct schedule *schedule, uint64_t index, GError
         fault = "its size is not positive";
     else if (op.kind == SCHEDULE_MESSAGE && op.rank == op.peer)
         fault = "it sends to itself";
+    else if (op.kind == SCHEDULE_GEMM && op.peer >= schedule->gemms->len)
+        fault = "its matrices are not described";
     else if (op.duration_ps < 0 || op.start_ps < 0)
         fault = "a time is negative";
     if (!fault)

@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-#define SINK_NEVER (-1) /* a time that was not reached; written as an empty field */
+#define SINK_REACH_UNKNOWN (-1)
+#define SINK_NEVER         (-1) /* a time that was not reached; written as an empty field */
 
 enum sink_status { SINK_FINISHED, SINK_UNFINISHED, SINK_FAILED };
 
@@ -22,7 +23,8 @@ struct sink_flow {
     int64_t end_receiver_ps; /* last byte placed (and in order, where the stream is ordered) */
     int64_t end_sender_ps;   /* last byte acknowledged */
     int64_t ideal_ps;        /* duration to the receiver on an idle fabric, no loss */
-    int64_t packets;         /* data packets sent, retransmissions included */
+    int reach; /* enum graph_reach of its ends, or SINK_REACH_UNKNOWN where it never started */
+    int64_t packets; /* data packets sent, retransmissions included */
     int64_t retransmitted_packets;
     int64_t spurious_retransmissions; /* retransmissions of what the receiver already had */
     int64_t timeouts;
@@ -34,14 +36,15 @@ struct sink_flow {
     const char *reason;            /* why it is unfinished or failed; "" otherwise */
 };
 
-enum sink_drop {                     /* causes */
-                 SINK_DROP_LOSS,     /* random loss on the wire (corruption) */
-                 SINK_DROP_QUEUE,    /* tail drop: the queue's limit */
-                 SINK_DROP_NO_ROUTE, /* no next hop */
-                 SINK_DROP_BUFFER,   /* the switch's shared memory is full */
-                 SINK_DROP_HEADROOM, /* a lossless class beyond its headroom */
-                 SINK_DROP_LISTED,   /* lost on the wire because a drop list says so */
-                 SINK_DROP_HOST,     /* the receiving NIC's buffer is full */
+enum sink_drop {                      /* causes */
+                 SINK_DROP_LOSS,      /* random loss on the wire (corruption) */
+                 SINK_DROP_QUEUE,     /* tail drop: the queue's limit */
+                 SINK_DROP_NO_ROUTE,  /* no next hop */
+                 SINK_DROP_BUFFER,    /* the switch's shared memory is full */
+                 SINK_DROP_HEADROOM,  /* a lossless class beyond its headroom */
+                 SINK_DROP_LISTED,    /* lost on the wire because a drop list says so */
+                 SINK_DROP_HOST,      /* the receiving NIC's buffer is full */
+                 SINK_DROP_LINK_DOWN, /* the link was down before the packet was over */
                  SINK_N_DROPS
 };
 
@@ -65,6 +68,25 @@ struct sink_group {
     int64_t factor_n, factor_d;
     int64_t start_ps, end_ps; /* first start, last receiver end; SINK_NEVER if unfinished */
     uint64_t n_ops, n_ops_done;
+    uint32_t n_calls;       /* of `bytes` each */
+    uint32_t element_bytes; /* of a value; 0: no row as nccl-tests print it */
+    int32_t root;           /* -1: none */
+};
+
+enum sink_time { /* what the time of a rank goes into (models/ledger.h) */
+                 SINK_TIME_COMPUTE,
+                 SINK_TIME_COLLECTIVE,
+                 SINK_TIME_HOST,
+                 SINK_TIME_NETWORK,
+                 SINK_TIME_RECOVERY,
+                 SINK_N_TIMES
+};
+
+/* One step of one rank; the times add up to its duration. */
+struct sink_step {
+    uint32_t rank, step; /* rank: its host */
+    int64_t start_ps, end_ps;
+    int64_t time_ps[SINK_N_TIMES];
 };
 
 /* One number at one instant: what was done since the step before, or a state. */
@@ -89,6 +111,7 @@ struct sink_ops {
     void (*group)(void *data, const struct sink_group *group);
     void (*metric)(void *data, const struct sink_metric *metric);
     void (*series)(void *data, const struct sink_series *series);
+    void (*step)(void *data, const struct sink_step *step);
 };
 
 /* Any of the functions may be NULL: not wanted. */
@@ -98,6 +121,7 @@ struct sink {
 };
 
 const char *sink_drop_name(enum sink_drop cause);
+const char *sink_time_name(enum sink_time time);
 const char *sink_status_name(enum sink_status status);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sim/core/table.h"
 #include "sim/core/param.h"
+#include "sim/core/reader.h"
 #include <assert.h>
 #include <csv.h>
 #include <errno.h>
@@ -12,12 +13,19 @@
 #include <string.h>
 #include <unistd.h>
 
-struct table_writer {
+struct out { /* a file on its way */
     char *path, *temporary;
     FILE *file;
-    int saved_errno; /* of the first write that failed; 0: none has */
+};
+
+struct table_writer {
+    struct out csv, json; /* json.path is NULL where no lines of JSON are wanted */
+    int saved_errno;      /* of the first write that failed; 0: none has */
     uint32_t n_fields;
     bool last_empty;
+    GPtrArray *names; /* char *, of JSON: the first row */
+    bool named;
+    GString *line; /* of JSON: the present row */
 };
 
 struct table {
@@ -32,38 +40,74 @@ G_DEFINE_QUARK(weft - table, table_error)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static void writer_free(struct table_writer *writer)
-{
-    g_free(writer->path);
-    g_free(writer->temporary);
-    g_free(writer);
-}
-
 static void set_file_error(GError **error, const char *what, const char *path, int code)
 {
     g_set_error(error, TABLE_ERROR, TABLE_ERROR_FILE, "cannot %s '%s': %s", what, path,
                 g_strerror(code));
 }
 
-struct table_writer *table_writer_new(const char *path, GError **error)
+static bool out_open(struct out *out, const char *path, GError **error)
 {
-    struct table_writer *writer = g_new0(struct table_writer, 1);
     int fd;
 
-    writer->path = g_strdup(path);
-    writer->temporary = g_strconcat(path, ".XXXXXX", NULL);
-    fd = g_mkstemp_full(writer->temporary, O_WRONLY | O_CLOEXEC, 0666);
+    out->path = g_strdup(path);
+    out->temporary = g_strconcat(path, ".XXXXXX", NULL);
+    fd = g_mkstemp_full(out->temporary, O_WRONLY | O_CLOEXEC, 0666);
     if (fd >= 0)
-        writer->file = fdopen(fd, "w");
-    if (writer->file)
-        return writer;
+        out->file = fdopen(fd, "w");
+    if (out->file)
+        return true;
     set_file_error(error, "write", path, errno);
     if (fd >= 0) {
         close(fd);
-        g_unlink(writer->temporary);
+        g_unlink(out->temporary);
     }
-    writer_free(writer);
+    return false;
+}
+
+static void out_clear(struct out *out)
+{
+    g_free(out->path);
+    g_free(out->temporary);
+}
+
+static void writer_free(struct table_writer *writer)
+{
+    out_clear(&writer->csv);
+    out_clear(&writer->json);
+    if (writer->line) {
+        g_string_free(writer->line, TRUE);
+        g_ptr_array_unref(writer->names);
+    }
+    g_free(writer);
+}
+
+char *table_json_lines_path(const char *path)
+{
+    size_t length = strlen(path) - (g_str_has_suffix(path, ".csv") ? 4 : 0);
+
+    return g_strdup_printf("%.*s.jsonl", (int)length, path);
+}
+
+struct table_writer *table_writer_new_with(const char *path, bool json_lines, GError **error)
+{
+    g_autofree char *json_path = table_json_lines_path(path);
+    struct table_writer *writer = g_new0(struct table_writer, 1);
+
+    if (json_lines) {
+        writer->line = g_string_new("{");
+        writer->names = g_ptr_array_new_with_free_func(g_free);
+    }
+    if (out_open(&writer->csv, path, error) &&
+        (!json_lines || out_open(&writer->json, json_path, error)))
+        return writer;
+    table_writer_abort(writer);
     return NULL;
+}
+
+struct table_writer *table_writer_new(const char *path, GError **error)
+{
+    return table_writer_new_with(path, false, error);
 }
 
 static void keep_errno(struct table_writer *writer, bool ok)
@@ -78,17 +122,91 @@ static bool must_quote(const char *text, size_t length)
                           g_ascii_isspace(text[length - 1]));
 }
 
+void table_json_string(GString *json, const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+
+    g_string_append_c(json, '"');
+    for (const char *c = valid; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            g_string_append_printf(json, "\\%c", *c);
+        else if ((unsigned char)*c < ' ')
+            g_string_append_printf(json, "\\u%04x", (unsigned)*c);
+        else
+            g_string_append_c(json, *c);
+    }
+    g_string_append_c(json, '"');
+}
+
+static const char *skip_digits(const char *text)
+{
+    return text + strspn(text, G_CSET_DIGITS);
+}
+
+/* By JSON's grammar: -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][-+]?[0-9]+)? */
+static bool is_json_number(const char *text)
+{
+    const char *at = text + (*text == '-'), *end = skip_digits(at);
+
+    if (end == at || (*at == '0' && end - at > 1))
+        return false;
+    if (*end == '.') {
+        at = end + 1;
+        end = skip_digits(at);
+        if (end == at)
+            return false;
+    }
+    if (*end == 'e' || *end == 'E') {
+        at = end + 1 + (end[1] == '-' || end[1] == '+');
+        end = skip_digits(at);
+        if (end == at)
+            return false;
+    }
+    return *end == '\0';
+}
+
+static void json_field(struct table_writer *writer, const char *text)
+{
+    if (!writer->named) {
+        g_ptr_array_add(writer->names, g_strdup(text));
+        return;
+    }
+    assert(writer->n_fields <= writer->names->len);
+    if (writer->n_fields > 1)
+        g_string_append_c(writer->line, ',');
+    table_json_string(writer->line, g_ptr_array_index(writer->names, writer->n_fields - 1));
+    g_string_append_c(writer->line, ':');
+    if (!*text)
+        g_string_append(writer->line, "null");
+    else if (is_json_number(text))
+        g_string_append(writer->line, text);
+    else
+        table_json_string(writer->line, text);
+}
+
+static void json_row(struct table_writer *writer)
+{
+    if (writer->named) {
+        g_string_append(writer->line, "}\n");
+        keep_errno(writer, fputs(writer->line->str, writer->json.file) != EOF);
+        g_string_assign(writer->line, "{");
+    }
+    writer->named = true;
+}
+
 void table_writer_field(struct table_writer *writer, const char *text)
 {
     size_t length = strlen(text);
 
     if (writer->n_fields++ > 0)
-        keep_errno(writer, fputc(',', writer->file) != EOF);
+        keep_errno(writer, fputc(',', writer->csv.file) != EOF);
     writer->last_empty = length == 0;
     if (must_quote(text, length))
-        keep_errno(writer, csv_fwrite(writer->file, text, length) == 0);
+        keep_errno(writer, csv_fwrite(writer->csv.file, text, length) == 0);
     else
-        keep_errno(writer, fwrite(text, 1, length, writer->file) == length);
+        keep_errno(writer, fwrite(text, 1, length, writer->csv.file) == length);
+    if (writer->line)
+        json_field(writer, text);
 }
 
 void table_writer_printf(struct table_writer *writer, const char *format, ...)
@@ -124,22 +242,34 @@ void table_writer_row(struct table_writer *writer)
 {
     /* a single empty field would be a blank line, which readers skip */
     if (writer->n_fields == 1 && writer->last_empty)
-        keep_errno(writer, fputs("\"\"", writer->file) >= 0);
-    keep_errno(writer, fputc('\n', writer->file) != EOF);
+        keep_errno(writer, fputs("\"\"", writer->csv.file) >= 0);
+    keep_errno(writer, fputc('\n', writer->csv.file) != EOF);
+    if (writer->line)
+        json_row(writer);
     writer->n_fields = 0;
 }
 
 gboolean table_writer_close(struct table_writer *writer, GError **error)
 {
+    struct out *const outs[] = {&writer->csv, &writer->json};
+    const char *failed = writer->csv.path;
+
     assert(writer->n_fields == 0);
-    keep_errno(writer, fclose(writer->file) == 0);
-    if (writer->saved_errno == 0)
-        keep_errno(writer, g_rename(writer->temporary, writer->path) == 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(outs); i++)
+        if (outs[i]->file)
+            keep_errno(writer, fclose(outs[i]->file) == 0);
+    for (size_t i = 0; i < G_N_ELEMENTS(outs) && writer->saved_errno == 0; i++)
+        if (outs[i]->file) {
+            failed = outs[i]->path;
+            keep_errno(writer, g_rename(outs[i]->temporary, outs[i]->path) == 0);
+        }
 
     bool ok = writer->saved_errno == 0;
     if (!ok) {
-        set_file_error(error, "write", writer->path, writer->saved_errno);
-        g_unlink(writer->temporary);
+        set_file_error(error, "write", failed, writer->saved_errno);
+        for (size_t i = 0; i < G_N_ELEMENTS(outs); i++)
+            if (outs[i]->file)
+                g_unlink(outs[i]->temporary);
     }
     writer_free(writer);
     return ok;
@@ -149,8 +279,13 @@ void table_writer_abort(struct table_writer *writer)
 {
     if (!writer)
         return;
-    fclose(writer->file);
-    g_unlink(writer->temporary);
+    struct out *const outs[] = {&writer->csv, &writer->json};
+
+    for (size_t i = 0; i < G_N_ELEMENTS(outs); i++)
+        if (outs[i]->file) {
+            fclose(outs[i]->file);
+            g_unlink(outs[i]->temporary);
+        }
     writer_free(writer);
 }
 
@@ -290,15 +425,16 @@ struct table *table_parse(const char *name, const char *text, size_t length, GEr
 
 struct table *table_read(const char *path, GError **error)
 {
-    g_autofree char *text = NULL;
     g_autoptr(GError) fault = NULL;
-    gsize length;
+    struct reader reader;
+    struct table *table = NULL;
 
-    if (!g_file_get_contents(path, &text, &length, &fault)) {
+    if (reader_open(&reader, path, &fault))
+        table = table_parse(path, reader.text, reader.length, error);
+    else
         g_set_error_literal(error, TABLE_ERROR, TABLE_ERROR_FILE, fault->message);
-        return NULL;
-    }
-    return table_parse(path, text, length, error);
+    reader_close(&reader);
+    return table;
 }
 
 void table_free(struct table *table)

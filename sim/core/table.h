@@ -26,6 +26,16 @@ struct table_writer;
 /* Opens a temporary file beside `path`; NULL with an error that names the path. */
 struct table_writer *table_writer_new(const char *path, GError **error);
 
+/*
+ * The same; if `json_lines` is true every row is also written as a line of JSON, an object with the
+ * fields of the first row for names: what is a number in JSON as one, an empty field as null, all
+ * else as a string. That file is table_json_lines_path(path).
+ */
+struct table_writer *table_writer_new_with(const char *path, bool json_lines, GError **error);
+
+/* "flows.jsonl" beside "flows.csv"; g_free. */
+char *table_json_lines_path(const char *path);
+
 /* One field of the present row. Write errors are kept and reported by table_writer_close(). */
 void table_writer_field(struct table_writer *writer, const char *text);
 void table_writer_printf(struct table_writer *writer, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -39,10 +49,11 @@ void table_writer_time(struct table_writer *writer, int64_t time_ps);
 /* Ends the present row. */
 void table_writer_row(struct table_writer *writer);
 
-/* Checks that all was written, renames the file to its path, and frees the writer in any case. */
+/* Checks that all was written, renames the files to their paths, and frees the writer in any case.
+ */
 gboolean table_writer_close(struct table_writer *writer, GError **error);
 
-/* Removes the temporary file and frees the writer; NULL is let pass. */
+/* Removes the temporary files and frees the writer; NULL is let pass. */
 void table_writer_abort(struct table_writer *writer);
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -71,6 +82,9 @@ const char *table_field(const struct table *table, uint32_t row, uint32_t column
 
 /* The line of the file on which a row begins, from 1. */
 uint32_t table_line(const struct table *table, uint32_t row);
+
+/* Appends `text` as a string of JSON, quotes included; bytes that are no UTF-8 are replaced. */
+void table_json_string(GString *json, const char *text);
 
 /* A field as a quantity; the error names file, line, column, value and what would be right. */
 gboolean table_quantity(const struct table *table, uint32_t row, uint32_t column,

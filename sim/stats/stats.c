@@ -2,6 +2,7 @@
 #include "sim/stats/stats.h"
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_fit.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
@@ -82,6 +83,22 @@ double stats_percentile(const double *sorted, size_t n, unsigned per_mille)
     if (n == 0)
         return (double)NAN;
     return sorted[rank > n ? n - 1 : rank > 0 ? rank - 1 : 0];
+}
+
+struct stats_line stats_fit_line(const double *x, const double *y, size_t n)
+{
+    struct stats_line line = {NAN, NAN, NAN, NAN, n};
+    double variance, ignored, residual;
+
+    if (n < 2 || gsl_stats_tss(x, 1, n) <= 0)
+        return line;
+    gsl_fit_linear(x, 1, y, 1, n, &line.intercept, &line.slope, &ignored, &ignored, &variance,
+                   &residual);
+    if (n > 2)
+        line.slope_ci95 = half_width(sqrt(variance), n - 2);
+    if (gsl_stats_tss(y, 1, n) > 0)
+        line.r2 = 1 - residual / gsl_stats_tss(y, 1, n);
+    return line;
 }
 
 double stats_jain(const double *values, size_t n)

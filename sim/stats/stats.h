@@ -43,6 +43,17 @@ struct stats_estimate stats_estimate_ratio(const double *above, const double *be
 struct stats_estimate stats_estimate_ratio_unpaired(const double *above, size_t n_above,
                                                     const double *below, size_t n_below);
 
+/* A straight line y = intercept + slope x by least squares. */
+struct stats_line {
+    double intercept, slope;
+    double slope_ci95; /* half width of its 95 % interval, Student's t with n - 2; NaN if n < 3 */
+    double r2;         /* coefficient of determination; NaN where all y are equal */
+    size_t n;
+};
+
+/* NaN in all if x does not vary. */
+struct stats_line stats_fit_line(const double *x, const double *y, size_t n);
+
 /* Ascending, in place. */
 void stats_sort(double *values, size_t n);
 

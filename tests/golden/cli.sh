@@ -38,7 +38,7 @@ helps() {
 version() {
     exits 0 --version && grep -qE '^weft [^ ]+ \(-O' out
 }
-for command in run check list params compare fluid selftest; do
+for command in run check graph list params compare sweep gather diff explain trace plot report import crosscheck fluid selftest; do
     ok "$command --help" helps $command
 done
 general_help() {
@@ -149,12 +149,14 @@ ok 'results/NAME is the folder unless another is given' eval '(default_folder)'
 
 examples() { # each block of docs/SCENARIOS.md, a comparison's groups on top of the first
     awk '/^```ini$/ { n++; inside = 1; next } /^```$/ { inside = 0 } inside { print >"example" n ".ini" }' \
-        "$tree/docs/SCENARIOS.md" && [ "$(ls example*.ini | wc -l)" = 4 ] &&
-        cat example1.ini >>example4.ini &&
+        "$tree/docs/SCENARIOS.md" && [ "$(ls example*.ini | wc -l)" = 6 ] &&
+        cat example1.ini >>example5.ini &&
         exits 0 run example1.ini --out e1 && says e1/flows.csv ',2462240,' &&
         exits 0 run example2.ini --out e2 && says e2/flows.csv 0,0,1,rocev2, 1,2,1,many, 2,3,1,metaroce, &&
         exits 0 run example3.ini --out e3 && says e3/flows.csv ,vendor_a, ,vendor_b, &&
-        exits 0 run example4.ini --out e4 && diff e1/flows.csv e4/flows.csv
+        exits 0 run example4.ini --out e4 && says e4/summary.csv fault_plane_end_time,300000000, &&
+        exits 0 run example5.ini --out e5 && diff e1/flows.csv e5/flows.csv &&
+        exits 0 sweep example6.ini --dry-run --out e6 && says out ' grid points x 10 seeds'
 }
 ok 'the examples of docs/SCENARIOS.md' examples
 
@@ -185,6 +187,25 @@ warnings() {
         says out 'WARNING     tier 1 is oversubscribed 2 : 1' 'WARNING     1 messages start after' \
             'rto = 1us is below the unloaded round trip'
 }
+more_warnings() {
+    exits 0 check --topology clos --workload allreduce --set topology.hosts=64 --set topology.tiers=3 \
+        --set topology.hosts_per_leaf=4 --set workload.ranks=0-3 --set route.seeds=equal --set run.end=1ms \
+        --set 'queue.ecn_map=100Gbps 400KB 1600KB 20%; 400Gbps 200KB 1600KB 20%' --set queue.kind=red &&
+        says out 'WARNING     1 of 1 collectives, such as allreduce over 4 ranks, never leave the switch' \
+            '(polarisation)' 'rocev2: the run ends at 1ms, before its timeout of 4194304ns (timeout_exponent)' \
+            'ports of 100Gbps mark from 400000 to 1600000 B, those of 400Gbps from 200000 to 1600000 B' &&
+        exits 0 check --topology clos --workload allreduce --set topology.hosts=64 --set topology.tiers=3 \
+            --set topology.hosts_per_leaf=4 && ! grep WARNING out
+}
+ok 'check warns: a collective behind one switch, polarisation, marks, a run too short for its RTO' more_warnings
+group_warnings() { # the timeout of a group of hosts, and a short one for few packets
+    printf '%s\n' '[topology]' 'kind = star' '[workload]' 'kind = permutation' \
+        '[transport:eager]' 'name = rocev2' 'rto = 1us' 'rto_low = 900ns' \
+        '[hosts:some]' 'ranks = 0-3' 'transport = eager' >groups.ini
+    exits 0 check groups.ini && says out 'eager: rto = 1us is below the unloaded' 'eager: rto_low = 900ns is below' &&
+        ! grep 'rocev2: rto' out
+}
+ok 'check warns: an RTO below the round trip, by groups of hosts' group_warnings
 ok 'check warns: oversubscription, a start after the end, an RTO below the round trip' warnings
 
 # --- memory ---------------------------------------------------------------------------------------
@@ -223,7 +244,7 @@ stopped() { # signal
     wait $pid
     [ $? = 1 ] && says err 'marked incomplete' && says stop/summary.csv 'complete,0,' &&
         says stop/run.json '"complete": false' interrupted && [ -s stop/flows.csv ] &&
-        ! ls stop | grep -v -e '\.csv$' -e '\.ini$' -e '\.json$'
+        ! ls stop | grep -v -e '\.csv$' -e '\.ini$' -e '\.json$' -e '^nccl.txt$'
 }
 ok 'SIGINT: exit 1, partial results marked so' stopped INT
 ok 'SIGTERM: the same' stopped TERM
@@ -267,6 +288,35 @@ ok '--set without a value' refuses '--set run.seed: group.key=value is expected'
 ok '--set of an unknown key' refuses "--set run.sed=1: [run] has no key 'sed'; did you mean 'seed'?" run f5.ini --set run.sed=1
 ok '--set of a wrong value' refuses '--set run.seed=x: a whole number is expected' run f5.ini --set run.seed=x
 ok '--seed of a wrong value' refuses '--seed x: a whole number' run f5.ini --seed x
+
+# --- what other tools read ------------------------------------------------------------------------
+
+foreign() { # every table as lines of JSON, fct.txt, and what nccl-tests print; gone when not wanted
+    set -- run --topology clos --workload allreduce --set topology.hosts=16 --out foreign --quiet
+    exits 0 "$@" --set run.json_lines=on --set run.fct=on --set run.series_step=100us || return 1
+    for table in flows ports series summary; do
+        [ "$(wc -l <foreign/$table.csv)" = $(($(wc -l <foreign/$table.jsonl) + 1)) ] &&
+            ! grep -vq '^{"[a-z_]*":.*}$' foreign/$table.jsonl || { echo $table; return 1; }
+    done
+    [ "$(wc -l <foreign/fct.txt)" = "$(wc -l <foreign/flows.jsonl)" ] || return 1
+    [ "$(awk '!/^#/ { print NF, $1, $3, $4, $5 }' foreign/nccl.txt)" = "13 16777216 float sum -1" ] ||
+        { cat foreign/nccl.txt; return 1; }
+    exits 0 "$@" --set run.flows=off || return 1
+    ls foreign
+    [ "$(ls foreign | tr '\n' ' ')" = "nccl.json nccl.txt ports.csv run.json scenario.ini summary.csv " ] || return 1
+    exits 0 "$@" --workload permutation --set workload.bytes=4KiB || return 1
+    [ "$(ls foreign | tr '\n' ' ')" = "flows.csv ports.csv run.json scenario.ini summary.csv " ]
+}
+ok 'lines of JSON, HPCC and nccl-tests' foreign
+compared() { # a comparison has lines of JSON as well
+    printf '%s\n' '[topology]' 'kind = star' 'hosts = 4' '[workload]' 'kind = permutation' \
+        '[run]' 'json_lines = on' '[compare]' 'vary = loss.rate_per_link' 'values = 0;1%' 'seeds = 2' \
+        '[variant:a]' 'transport.name = rocev2' >lines.ini
+    exits 0 compare lines.ini --out lines -q &&
+        [ "$(wc -l <lines/summary.jsonl) $(wc -l <lines/points.jsonl)" = "2 4" ] &&
+        grep -q '^{"case":"[a-z]*","variant":"a","loss.rate_per_link":0,"seeds":2,"complete":"yes",' lines/summary.jsonl
+}
+ok 'lines of JSON of a comparison' compared
 
 # --- the fluid model ------------------------------------------------------------------------------
 

@@ -63,13 +63,17 @@ offers() { # line, words...: all of them are among what is offered
 }
 completes() {
     cd "$scratch" &&
-        offers 'weft ' run check compare list params selftest &&
+        offers 'weft ' run check compare crosscheck list params selftest &&
         offers 'weft che' check &&
         offers 'weft run --s' --set= --seed= &&
         offers 'weft run leaf' leaf-spine-64 &&
         offers 'weft run --topology cl' clos &&
         offers 'weft run --workload po' poisson &&
         offers 'weft check --workload=al' allreduce alltoall &&
+        offers 'weft run --engine ' native ns3 ns3:p2p ns3:ip &&
+        offers 'weft run --engine=na' native &&
+        offers 'weft run --engine ns3:' p2p ip &&
+        offers 'weft crosscheck leaf' leaf-spine-64 &&
         offers 'weft list tr' transports &&
         offers 'weft params meta' metaroce &&
         offers 'weft run --set tr' transport. &&
@@ -88,7 +92,7 @@ page() {
         done
 }
 options() { # every option and command that the program knows stands in the page
-    for command in run check compare fluid params selftest; do
+    for command in run check compare crosscheck fluid params selftest; do
         grep -q "Cm $command" docs/weft.1 || { echo "no $command"; return 1; }
         for option in $("$weft" $command --help | sed -n 's/^ *\(-., \)\{0,1\}--\([a-z-]*\).*/\2/p'); do
             grep -q -- "-$option" docs/weft.1 || { echo "no --$option of $command"; return 1; }

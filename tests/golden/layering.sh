@@ -4,13 +4,14 @@
 #   sim/core                                 itself; GLib and, in table.c alone, libcsv
 #   models, topologies, workloads, sim/stats sim/core and itself; GSL in sim/stats alone
 #   sim/app                                  all of them
+# and ns-3's headers in the C++ of models/ns3 alone.
 # The check is first shown a tree with one fault of each kind, and must name every one.
 cd "$(dirname "$0")/../.." || exit 2
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 
 check() { # tree: a line "FILE:LINE: what is wrong" for each fault
-    (cd "$1" && find sim models topologies workloads -name '*.[ch]' 2>/dev/null | sort |
+    (cd "$1" && find sim models topologies workloads \( -name '*.[ch]' -o -name '*.cc' \) 2>/dev/null | sort |
         xargs -r grep -nE '^[[:space:]]*#[[:space:]]*include' /dev/null) |
     sed -E 's/^([^:]*):([0-9]*):[[:space:]]*#[[:space:]]*include[[:space:]]*/\1 \2 /' |
     while read -r file line header _; do
@@ -35,6 +36,8 @@ check() { # tree: a line "FILE:LINE: what is wrong" for each fault
             *:gsl/*) fault="GSL belongs to sim/stats" ;;
             esac
             case $file:$name in
+            models/ns3/*.cc:ns3/*) ;;
+            *:ns3/*) fault="ns-3's own headers belong to models/ns3/*.cc" ;;
             sim/core/table.c:csv.h) ;;
             *:csv.h) fault="libcsv belongs to sim/core/table.c" ;;
             esac
@@ -55,7 +58,9 @@ include() { printf '#include %s\n' "${@:2}" >"$bad/$1"; }
 include sim/core/bad.c '"models/port.h"' '"sim/stats/stats.h"' '"topologies/topology.h"'
 include sim/stats/bad.c '"models/port.h"' '"sim/app/run.h"'
 include models/bad.c '"sim/app/run.h"' '"workloads/workload.h"' '<gsl/gsl_rng.h>' '"../sim/core/event.h"'
-include models/ns3/bad.c '"sim/stats/stats.h"'
+include models/ns3/bad.c '"sim/stats/stats.h"' '<ns3/node.h>'
+include models/ns3/bad.cc '"sim/app/run.h"'
+include models/ns3/good.cc '"models/port.h"' '<ns3/node.h>' '<vector>'
 include topologies/bad.c '"models/port.h"' '"workloads/workload.h"' '<csv.h>'
 include workloads/bad.h '"topologies/topology.h"' '"models/port.h"' '"sim/core/none.h"'
 include sim/app/bad.c '<gsl/gsl_fit.h>' 'MACRO'
@@ -65,9 +70,9 @@ include models/good.c '"models/port.h"' '"sim/core/event.h"' '<stdint.h>'
 include sim/core/table.c '<csv.h>' '"sim/core/event.h"'
 
 check "$bad" >"$scratch/found"
-expected=$(cd "$bad" && find . -name 'bad.[ch]' -exec cat {} + | grep -c include)
-found=$(grep -c '/bad\.[ch]:' "$scratch/found")
-if [ "$found" = "$expected" ] && ! grep -v '/bad\.[ch]:' "$scratch/found"; then
+expected=$(cd "$bad" && find . -name 'bad.[ch]*' -exec cat {} + | grep -c include)
+found=$(grep -cE '/bad\.[ch]+:' "$scratch/found")
+if [ "$found" = "$expected" ] && ! grep -vE '/bad\.[ch]+:' "$scratch/found"; then
     echo "ok 1 - layering: all $expected faults of a bad tree are found, and nothing else"
 else
     echo "not ok 1 - layering: $found faults found of $expected"

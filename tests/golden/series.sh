@@ -25,10 +25,14 @@ play() { # folder, settings...: an unfinished run is a result too
     "$WEFT" run "$scratch/busy.ini" --quiet --out "$scratch/$1" "${@:2}" 2>/dev/null
     case $? in 0 | 3) ;; *) return 1 ;; esac
 }
-same() { # two folders: all but run.json, scenario.ini and series.csv
-    for file in flows.csv ports.csv summary.csv; do
+unmeasured() { # the summary without what is measured on the series of a contest
+    grep -vE '^group_incast_(base_rtt|allowance_|goodput_|jain_)' "$scratch/$1/summary.csv"
+}
+same() { # two folders: all but run.json, scenario.ini, series.csv and what is measured on it
+    for file in flows.csv ports.csv; do
         cmp "$scratch/$1/$file" "$scratch/$2/$file" || return 1
     done
+    [ -n "$(unmeasured "$1")" ] && diff <(unmeasured "$1") <(unmeasured "$2")
 }
 unmoved() { # settings: the same run at steps 0, 1 us, 7 us and 100 ms, which is beyond its end
     play off "$@" && [ ! -e "$scratch/off/series.csv" ] || return 1
@@ -55,6 +59,9 @@ sums() { # settings
         agree flow received delivered_bytes &&
         agree flow timeouts timeouts &&
         agree flow marked_packets marked_packets &&
+        agree plane goodput delivered_bytes &&
+        agree host goodput delivered_bytes &&
+        agree host retransmitted_packets retransmitted_packets &&
         agree port sent wire_bytes &&
         agree port marked_packets ports_marked_packets &&
         agree plane marked_packets ports_marked_packets || return 1
@@ -95,7 +102,13 @@ ok "nothing else moves, selective repeat" unmoved --set transport.recovery=selec
 ok "sums are those of the summary, rocev2" sums
 ok "sums are those of the summary, metaroce" sums --set transport.name=metaroce
 ok "rows in order of time, with units, below line rate and limit" shape
-ok "flow alone" only flow flow
+without() { # series_file = off: no file, and the same numbers
+    play with --set run.series_step=2us && play without --set run.series_step=2us --set run.series_file=off &&
+        [ ! -e "$scratch/without/series.csv" ] && grep -q '^group_incast_jain_mean,0' "$scratch/without/summary.csv" &&
+        cmp "$scratch/with/summary.csv" "$scratch/without/summary.csv"
+}
+ok "measured without the file" without
+ok "flow alone, and the contest of its flows" only flow flow,group
 ok "plane and host alone" only 'host, plane' host,plane
 ok "an object that does not exist is refused" refused
 ok "a dead run stays dead" dead

@@ -8,12 +8,12 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 
 sources() { # all that people write here
-    find sim models topologies workloads tests plots bench .ci Makefile 2>/dev/null -type f \
-        \( -name '*.[ch]' -o -name '*.sh' -o -name '*.gp' -o -name '*.ini' -o -name Makefile \
+    find sim models topologies workloads tests plots bench docs/examples .ci Makefile 2>/dev/null -type f \
+        \( -name '*.[ch]' -o -name '*.cc' -o -name '*.sh' -o -name '*.gp' -o -name '*.ini' -o -name Makefile \
         -o -path .ci/run \) | sort
 }
 c_sources() {
-    sources | grep '\.[ch]$'
+    sources | grep -E '\.([ch]|cc)$'
 }
 report() { # what is wrong; stdin: FILE:LINE:text or FILE
     sed -E "s|^([^:]*)(:[0-9]+)?.*|\1\2: $1|"
@@ -30,10 +30,10 @@ check_texts() { # in the present folder: a line for each fault
         report 'code switched off by #if 0'
     sources | grep -v '^tests/golden/tidy\.sh$' | xargs -r grep -nwE 'TODO|FIXME|XXX|HACK' /dev/null |
         report 'unfinished business'
-    find models topologies workloads -name '*.[ch]' |
+    find models topologies workloads -name '*.[ch]' -o -name '*.cc' |
         xargs -r grep -nE '\b(v?printf|v?fprintf|puts|putchar|fputs|fwrite|g_print|g_printerr)[[:space:]]*\(' \
             /dev/null | report 'output belongs to sim/app and to tables'
-    find models topologies workloads sim/core sim/stats -name '*.[ch]' |
+    find models topologies workloads sim/core sim/stats -name '*.[ch]' -o -name '*.cc' |
         xargs -r grep -nE '\b(exit|_exit|abort)[[:space:]]*\(' /dev/null | report 'exit below main'
 }
 

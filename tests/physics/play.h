@@ -13,6 +13,7 @@ struct play {
     struct backend_result result;
     GArray *flows;       /* struct sink_flow, by operation; its pointers are gone */
     GArray *ports;       /* struct sink_port */
+    GArray *steps;       /* struct sink_step, in the order of their ends */
     GHashTable *metrics; /* name -> double */
     int64_t group_ps;    /* of the last group; -1 if unfinished */
     int64_t last_ps;     /* last receiver end */
@@ -57,6 +58,11 @@ static void play_metric(void *data, const struct sink_metric *metric)
     g_hash_table_insert(play->metrics, g_strdup(metric->name), value);
 }
 
+static void play_step(void *data, const struct sink_step *step)
+{
+    g_array_append_val(((struct play *)data)->steps, *step);
+}
+
 static gint play_by_flow(gconstpointer a, gconstpointer b)
 {
     const struct sink_flow *x = a, *y = b;
@@ -67,8 +73,11 @@ static gint play_by_flow(gconstpointer a, gconstpointer b)
 /* Settings end with NULL; the test stops if they are wrong. play_clear() afterwards. */
 static void play(struct play *play, uint64_t seed, const char *const *settings)
 {
-    static const struct sink_ops ops = {
-        .flow = play_flow, .port = play_port, .group = play_group, .metric = play_metric};
+    static const struct sink_ops ops = {.flow = play_flow,
+                                        .port = play_port,
+                                        .group = play_group,
+                                        .metric = play_metric,
+                                        .step = play_step};
     struct scenario *scenario = scenario_new();
     struct experiment experiment;
     struct sink sink = {&ops, play};
@@ -78,6 +87,7 @@ static void play(struct play *play, uint64_t seed, const char *const *settings)
     *play =
         (struct play){.flows = g_array_new(FALSE, FALSE, sizeof(struct sink_flow)),
                       .ports = g_array_new(FALSE, FALSE, sizeof(struct sink_port)),
+                      .steps = g_array_new(FALSE, FALSE, sizeof(struct sink_step)),
                       .metrics = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
     if (!scenario_set(scenario, seed_text, &error))
         g_error("%s", error->message);
@@ -111,6 +121,7 @@ static void play_clear(struct play *play)
     backend_result_clear(&play->result);
     g_array_unref(play->flows);
     g_array_unref(play->ports);
+    g_array_unref(play->steps);
     g_hash_table_unref(play->metrics);
 }
 

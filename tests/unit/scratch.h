@@ -31,7 +31,7 @@ static int scratch_remove(void **state)
 }
 
 /* Writes bytes to a file of the folder; its path (g_free). */
-static char *scratch_write(const char *name, const char *bytes, size_t length)
+static G_GNUC_UNUSED char *scratch_write(const char *name, const char *bytes, size_t length)
 {
     char *path = g_build_filename(scratch_folder, name, NULL);
     FILE *file = fopen(path, "w");
@@ -43,8 +43,8 @@ static char *scratch_write(const char *name, const char *bytes, size_t length)
 }
 
 /* Replaces up to 3 bytes by some of `odd`, and cuts one text in four short; the new length. */
-static size_t scratch_mutate(struct random_stream *stream, char *text, size_t length,
-                             const char *odd, size_t n_odd)
+static G_GNUC_UNUSED size_t scratch_mutate(struct random_stream *stream, char *text, size_t length,
+                                           const char *odd, size_t n_odd)
 {
     for (uint64_t k = random_below(stream, 4); k > 0; k--) {
         uint64_t at = random_below(stream, length);

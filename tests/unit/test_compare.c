@@ -255,7 +255,7 @@ static void estimates_over_seeds(void **state)
     (void)state;
     read_good(&plan);
     g_autofree struct compare_run *runs = make_runs(&plan);
-    const struct compare_results results = {&plan, values, runs};
+    const struct compare_results results = {&plan, values, runs, false};
     struct stats_estimate estimate = compare_estimate(&results, 0, COMPARE_BUSBW);
 
     assert_true(estimate.value == 105);
@@ -277,7 +277,7 @@ static void files_have_the_promised_columns(void **state)
     (void)state;
     read_good(&plan);
     g_autofree struct compare_run *runs = make_runs(&plan);
-    const struct compare_results results = {&plan, values, runs};
+    const struct compare_results results = {&plan, values, runs, false};
 
     assert_true(compare_report_write(&results, folder, NULL));
     g_autofree char *summary_path = g_build_filename(folder, "summary.csv", NULL);
@@ -323,7 +323,7 @@ static void prints_a_table(void **state)
     read_good(&plan);
     g_autofree struct compare_run *runs = make_runs(&plan);
     runs[2].sample.values[COMPARE_UNFINISHED] = 3;
-    const struct compare_results results = {&plan, values, runs};
+    const struct compare_results results = {&plan, values, runs, false};
 
     compare_report_print(&results, out);
     fclose(out);

@@ -217,14 +217,33 @@ static void what_is_ignored_is_said(void **state)
     struct trial trial;
 
     (void)state;
-    trial_of_text(&trial,
-                  "Nodes 16\nConnections 1\nFailures 1\n0->13 start 0 size 5 prio 3 addon\n"
-                  "failure switch_type AGG switch_id 0 link_id 0\n",
-                  "");
+    trial_of_text(&trial, "Nodes 16\nConnections 1\n0->13 start 0 size 5 prio 3 addon\n", "");
     assert_true(trial.ok);
     assert_true(trial_notes(&trial, "prio of 1 flows is ignored"));
     assert_true(trial_notes(&trial, "addon of 1 flows is ignored"));
-    assert_true(trial_notes(&trial, "not played yet"));
+    trial_clear(&trial);
+}
+
+/* users' case 80: failures are faults of links, which whoever plays them looks up in the graph. */
+static void failures_are_faults(void **state)
+{
+    static const char text[] = "Nodes 16\nConnections 1\nFailures 2\n0->13 start 0 size 5\n"
+                               "failure switch_type AGG switch_id 3 link_id 1\n"
+                               "failure link_id 0 switch_id 2 switch_type TOR\n";
+    struct trial trial;
+
+    (void)state;
+    trial_of_text(&trial, text, "failures_at=5us|failures_until=7us");
+    assert_true(trial.ok && trial_notes(&trial, "2 failure lines: links that go down at 5us"));
+    assert_int_equal(trial.build.faults.faults->len, 2);
+    for (guint i = 0; i < 2; i++) {
+        const struct fault *fault = fault_at(&trial.build.faults, i);
+        g_autofree char *what = fault_describe(fault);
+
+        assert_string_equal(what, i == 0 ? "uplink:2.0.3.1 down at 5us until 7us"
+                                         : "uplink:1.0.2.0 down at 5us until 7us");
+        assert_true(g_str_has_suffix(fault->name, i == 0 ? "own.cm:5" : "own.cm:6"));
+    }
     trial_clear(&trial);
 }
 
@@ -581,6 +600,7 @@ int main(void)
         cmocka_unit_test(wrong_flows_name_their_line),
         cmocka_unit_test(messages_of_one_connection_share_an_id),
         cmocka_unit_test(what_is_ignored_is_said),
+        cmocka_unit_test(failures_are_faults),
         cmocka_unit_test(wrong_triggers_and_failures_are_refused),
         cmocka_unit_test(oneshot_starts_all_at_the_first_activation),
         cmocka_unit_test(send_done_fires_at_the_senders_end),

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "sim/app/experiment.h"
 #include "sim/app/keyfile.h"
 #include "sim/app/scenario.h"
 #include <glib/gstdio.h>
@@ -444,6 +445,42 @@ static void names_and_files_are_chosen_alike(void **state)
 
 /* --- transports ------------------------------------------------------------------------------- */
 
+/* Two more workloads: one of the same kind draws other numbers; both are written back. */
+static void traffic_is_put_beside(void **state)
+{
+    struct scenario *scenario =
+        read_text(state,
+                  "[topology]\nkind = star\nhosts = 16\n[workload]\nkind = permutation\n"
+                  "[workload:more]\nkind = permutation\nbytes = 5B\n"
+                  "[workload:rest]\nkind = list\nflows = 0>1 7B\n",
+                  NULL);
+    g_autofree char *text = NULL;
+    g_autoptr(GError) error = NULL;
+    struct experiment experiment;
+    struct schedule_op op, other;
+    uint32_t n_differ = 0;
+
+    assert_non_null(scenario);
+    assert_true(experiment_init(&experiment, scenario, NULL));
+    assert_int_equal(experiment.schedule.n_ops, 33);
+    for (uint64_t i = 0; i < 16; i++) {
+        schedule_op(&experiment.schedule, i, &op);
+        schedule_op(&experiment.schedule, 16 + i, &other);
+        assert_int_equal(other.bytes, 5);
+        assert_int_equal(other.rank, 16 + op.rank);
+        n_differ += other.peer != 16 + op.peer;
+    }
+    assert_true(n_differ > 8);
+    assert_string_equal(schedule_group(&experiment.schedule, 0)->name, "more");
+    assert_int_equal(schedule_group(&experiment.schedule, 1)->bytes, 7);
+    text = value_of(scenario, "workload:more", "bytes");
+    assert_string_equal(text, "5B");
+    experiment_clear(&experiment);
+    scenario_free(scenario);
+    assert_null(read_text(state, WHOLE "[workload:more]\nbytes = 1B\n", &error));
+    assert_true(g_str_has_prefix(error->message, "no workload: [workload:more] kind is missing"));
+}
+
 static void profiles_inherit(void **state)
 {
     struct scenario *scenario =
@@ -565,6 +602,34 @@ static void paths_below_the_working_folder_are_relative(void **state)
     assert_int_equal(g_chdir(before), 0);
 }
 
+static char *identity_of(void **state, const char *text)
+{
+    struct scenario *scenario = must_read(state, text);
+    char *identity = scenario_identity(scenario);
+
+    scenario_free(scenario);
+    return identity;
+}
+
+static void identity_is_what_decides_the_result(void **state)
+{
+    static const char list[] = "[topology]\nkind = star\n[workload]\nkind = list\n"
+                               "file = flows.csv\n%s";
+    g_autofree char *plain = g_strdup_printf(list, "");
+    g_autofree char *other = g_strdup_printf(list, "[scenario]\ntitle = Other\n[run]\nseed = 7\n");
+    g_autofree char *wrong = g_strdup_printf(list, "[host]\nissue_time = 1ns\n");
+
+    g_free(put(state, "flows.csv", "src,dst,bytes\n0,1,10\n"));
+    g_autofree char *a = identity_of(state, plain), *b = identity_of(state, other);
+    g_autofree char *c = identity_of(state, wrong);
+    assert_string_equal(a, b); /* neither title nor seed */
+    assert_string_not_equal(a, c);
+    g_free(put(state, "flows.csv", "src,dst,bytes\n0,1,11\n"));
+    g_autofree char *d = identity_of(state, plain);
+    assert_string_not_equal(a, d); /* but what is in the file, not where it is */
+    assert_null(strstr(d, "flows.csv"));
+}
+
 #define TEST(function_) cmocka_unit_test_setup_teardown(function_, make_folder, remove_folder)
 
 int main(void)
@@ -588,12 +653,14 @@ int main(void)
         TEST(keys_of_another_kind_are_refused_beside_and_above),
         TEST(misspelt_keys_below_are_refused_too),
         TEST(names_and_files_are_chosen_alike),
+        TEST(traffic_is_put_beside),
         TEST(profiles_inherit),
         TEST(profiles_follow_a_new_transport),
         TEST(profiles_are_found_by_name),
         TEST(raw_groups_are_kept),
         TEST(what_is_written_reads_back),
         TEST(paths_below_the_working_folder_are_relative),
+        TEST(identity_is_what_decides_the_result),
     };
 
     return cmocka_run_group_tests_name("scenario", tests, NULL, NULL);

@@ -93,6 +93,60 @@ static void percentiles_are_by_nearest_rank(void **state)
     }
 }
 
+/* Of four flows three end, after 100, 200 and 300 ps: the 4th is longer than all. */
+static void percentiles_of_all_count_the_unfinished_as_longest(void **state)
+{
+    static const int64_t planes[] = {400, 600};
+    struct sink_flow flow = finished_flow(0, SINK_NEVER, planes);
+    struct summary summary;
+
+    (void)state;
+    summary_init(&summary);
+    assert_int_equal(summary_percentile_ps(&summary, 500), SINK_NEVER);
+    gather(&summary, 3);
+    flow.status = SINK_UNFINISHED;
+    summary_flow(&summary, &flow);
+    summary_finish(&summary, NULL);
+    assert_int_equal(summary_percentile_ps(&summary, 250), 100);
+    assert_int_equal(summary_percentile_ps(&summary, 500), 200);
+    assert_int_equal(summary_percentile_ps(&summary, 750), 300);
+    assert_int_equal(summary_percentile_ps(&summary, 751), SINK_NEVER);
+    assert_int_equal(summary_percentile_ps(&summary, 999), SINK_NEVER);
+    summary_clear(&summary);
+}
+
+/* 3 x 1000 bytes from 7 to 307 ps; or, with a flow that does not end, to the run's end at 1007. */
+static void throughput_is_busbw_or_payload_over_time(void **state)
+{
+    static const int64_t planes[] = {400, 600};
+    struct backend_result result = {.end_ps = 1007};
+    struct sink_flow flow = finished_flow(7, SINK_NEVER, planes);
+    struct sink_group group = {.name = "a",
+                               .bytes = 1000,
+                               .n_calls = 1,
+                               .factor_n = 3,
+                               .factor_d = 2,
+                               .start_ps = 0,
+                               .end_ps = 4000};
+    struct summary summary;
+
+    (void)state;
+    summary_init(&summary);
+    assert_true(summary_throughput_bps(&summary, &result) == 0);
+    gather(&summary, 3);
+    assert_true(fabs(summary_throughput_bps(&summary, &result) - 3000 * 8e12 / 300) < 1);
+    flow.status = SINK_FAILED;
+    summary_flow(&summary, &flow);
+    assert_true(fabs(summary_throughput_bps(&summary, &result) - 4000 * 8e12 / 1000) < 1);
+    summary_group(&summary, &group);
+    group.end_ps = SINK_NEVER; /* one that does not end counts as 0 */
+    summary_group(&summary, &group);
+    group.factor_n = 0; /* one without busbw does not count */
+    summary_group(&summary, &group);
+    assert_true(fabs(summary_throughput_bps(&summary, &result) - 1000 * 8e12 / 4000 * 1.5 / 2) < 1);
+    summary_clear(&summary);
+}
+
 static void counts_are_sums(void **state)
 {
     struct summary summary;
@@ -151,6 +205,7 @@ static void groups_have_bandwidths(void **state)
     struct sink_group group = {.name = "allreduce",
                                .bytes = 1000,
                                .n_ranks = 4,
+                               .n_calls = 1,
                                .factor_n = 6,
                                .factor_d = 4,
                                .start_ps = 1000,
@@ -235,7 +290,7 @@ static void a_survey_counts_before_the_run(void **state)
     assert_int_equal(survey.payload_bytes, 3000);
     assert_int_equal(survey.tier_bytes[1], 2 * 3300); /* 3 packets of 1100 B over 2 links */
     assert_true(survey.n_packets == 3);
-    assert_true(survey.n_packet_hops == 12); /* acknowledgements counted */
+    assert_true(survey.n_packet_hops == 3 * 2 * (1 + 0.25)); /* an acknowledgement every 4 */
     assert_int_equal(survey.n_connections, 2);
     /* 2 x (88 ns + 500 ns) + 2 x (4 ns + 500 ns) */
     assert_int_equal(survey.most_rtt_ps, 2184000);
@@ -319,6 +374,8 @@ int main(void)
         cmocka_unit_test(slowdown_is_rounded_and_not_clamped),
         cmocka_unit_test(slowdown_needs_its_times),
         cmocka_unit_test(percentiles_are_by_nearest_rank),
+        cmocka_unit_test(percentiles_of_all_count_the_unfinished_as_longest),
+        cmocka_unit_test(throughput_is_busbw_or_payload_over_time),
         cmocka_unit_test(counts_are_sums),
         cmocka_unit_test(nothing_has_empty_values),
         cmocka_unit_test(unfinished_flows_do_not_count_as_fast),

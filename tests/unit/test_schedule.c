@@ -255,6 +255,55 @@ static void profiles_have_one_number_a_name(void **state)
     schedule_clear(&schedule);
 }
 
+/* Two ranks in a group, then three without one: numbers move, edges and what they need stay. */
+static void schedules_are_put_side_by_side(void **state)
+{
+    struct schedule first, second, all;
+    struct schedule_op op;
+    enum schedule_when when;
+
+    (void)state;
+    schedule_init(&first, 2);
+    schedule_add_group(&first, "one", 5, 2, 0, 1);
+    add_message(&first, 0, 1, 5);
+    assert_true(schedule_finish(&first, 8, NULL));
+    schedule_init(&second, 3);
+    second.rank_host[2] = 7;
+    schedule_profile(&second, "metaroce");
+    schedule_add_op(&second, &(struct schedule_op){
+                                 .peer = 2, .bytes = 10, .group = SCHEDULE_NO_GROUP, .profile = 1});
+    schedule_add_op(&second, &(struct schedule_op){
+                                 .rank = 2, .peer = 1, .bytes = 20, .group = SCHEDULE_NO_GROUP});
+    schedule_add_edge(&second, 0, 1, SCHEDULE_AT_SENDER, false);
+    assert_true(schedule_finish(&second, 8, NULL));
+
+    schedule_init(&all, 5);
+    schedule_append(&all, &first, 0, NULL);
+    schedule_append(&all, &second, 2, "beside");
+    assert_true(schedule_finish(&all, 8, NULL));
+    assert_int_equal(all.n_ops, 3);
+    assert_int_equal(all.groups->len, 2);
+    assert_string_equal(schedule_group(&all, 1)->name, "beside");
+    assert_int_equal(schedule_group(&all, 1)->bytes, 30);
+    assert_int_equal(schedule_group(&all, 1)->n_ops, 2);
+    schedule_op(&all, 1, &op);
+    assert_int_equal(op.rank, 2);
+    assert_int_equal(op.peer, 4);
+    assert_int_equal(op.group, 1);
+    assert_string_equal(g_ptr_array_index(all.profiles, op.profile), "metaroce");
+    assert_int_equal(all.rank_host[4], 7);
+    schedule_op(&all, 2, &op);
+    assert_int_equal(op.n_needed, 1);
+    assert_int_equal(op.profile, 0);
+    assert_int_equal(schedule_successor(&all, 1, 0, &when), 2);
+    assert_int_equal(when, SCHEDULE_AT_SENDER);
+    assert_int_equal(schedule_root(&all, 1), 1);
+    assert_true(schedule_root(&all, 2) == SCHEDULE_NONE);
+    schedule_clear(&first);
+    schedule_clear(&second);
+    schedule_clear(&all);
+}
+
 static void faults_name_the_operation(void **state)
 {
     static const struct {
@@ -308,6 +357,7 @@ int main(void)
         cmocka_unit_test(a_source_computes_its_operations),
         cmocka_unit_test(groups_count_their_operations),
         cmocka_unit_test(profiles_have_one_number_a_name),
+        cmocka_unit_test(schedules_are_put_side_by_side),
         cmocka_unit_test(faults_name_the_operation),
     };
 

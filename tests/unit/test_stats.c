@@ -147,6 +147,28 @@ static void jain_index(void **state)
     assert_true(isnan(stats_jain(one, 1)));
 }
 
+/* y = 2x + 1 exactly; then 1, 2, 2 over 0, 1, 2: slope 1/2, intercept 7/6, residual 1/6 of 2/3. */
+static void line_by_least_squares(void **state)
+{
+    static const double x[] = {0, 1, 2, 3}, y[] = {1, 3, 5, 7}, other[] = {1, 2, 2};
+    struct stats_line line = stats_fit_line(x, y, 4);
+
+    (void)state;
+    assert_near(line.slope, 2, 1e-12);
+    assert_near(line.intercept, 1, 1e-12);
+    assert_near(line.r2, 1, 1e-12);
+    assert_near(line.slope_ci95, 0, 1e-12);
+    line = stats_fit_line(x, other, 3);
+    assert_near(line.slope, 0.5, 1e-12);
+    assert_near(line.intercept, 7.0 / 6, 1e-12);
+    assert_near(line.r2, 0.75, 1e-12);
+    assert_near(line.slope_ci95, 12.7062047 * sqrt(1.0 / 6 / 2), 1e-6); /* t(0.975, 1) */
+    assert_true(isnan(stats_fit_line(x, y, 1).slope));
+    assert_true(isnan(stats_fit_line(x, y, 2).slope_ci95));
+    line = stats_fit_line((const double[]){1, 1}, y, 2);
+    assert_true(isnan(line.slope) && isnan(line.r2));
+}
+
 static void forms_are_found_by_name(void **state)
 {
     (void)state;
@@ -194,6 +216,7 @@ int main(void)
         cmocka_unit_test(intervals_cover_the_truth),
         cmocka_unit_test(percentiles_by_nearest_rank),
         cmocka_unit_test(jain_index),
+        cmocka_unit_test(line_by_least_squares),
         cmocka_unit_test(forms_are_found_by_name),
         cmocka_unit_test(forms_give_the_known_values),
     };

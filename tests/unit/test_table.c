@@ -72,6 +72,45 @@ static void writes_the_bytes_expected(void **state)
     g_rmdir(folder);
 }
 
+/* What is a number in JSON, by its grammar, is one; +1, 01, 1., .5, 1e and inf are not. */
+static void writes_lines_of_json_beside_it(void **state)
+{
+    static const char *const rows[][3] = {{"0", "-12", "1.50"},      {"1e9", "1e-09", "-0.5E+3"},
+                                          {"01", "+1", "1."},        {".5", "1e", "inf"},
+                                          {"", "a\"b\\c\n", "\xff"}, {"-", "1 ", "0x1"}};
+    g_autofree char *folder = scratch_folder();
+    g_autofree char *path = g_build_filename(folder, "t.csv", NULL);
+    g_autofree char *lines = table_json_lines_path(path), *text = NULL;
+    struct table_writer *writer = table_writer_new_with(path, true, NULL);
+
+    (void)state;
+    assert_true(g_str_has_suffix(lines, "/t.jsonl"));
+    table_writer_field(writer, "n");
+    table_writer_field(writer, "a \"b\"");
+    table_writer_field(writer, "c");
+    table_writer_row(writer);
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        for (int k = 0; k < 3; k++)
+            table_writer_field(writer, rows[i][k]);
+        table_writer_row(writer);
+    }
+    assert_int_equal(count_files(folder), 2);
+    assert_true(table_writer_close(writer, NULL));
+    assert_true(g_file_get_contents(lines, &text, NULL, NULL));
+    assert_string_equal(
+        text, "{\"n\":0,\"a \\\"b\\\"\":-12,\"c\":1.50}\n"
+              "{\"n\":1e9,\"a \\\"b\\\"\":1e-09,\"c\":-0.5E+3}\n"
+              "{\"n\":\"01\",\"a \\\"b\\\"\":\"+1\",\"c\":\"1.\"}\n"
+              "{\"n\":\".5\",\"a \\\"b\\\"\":\"1e\",\"c\":\"inf\"}\n"
+              "{\"n\":null,\"a \\\"b\\\"\":\"a\\\"b\\\\c\\u000a\",\"c\":\"\xef\xbf\xbd\"}\n"
+              "{\"n\":\"-\",\"a \\\"b\\\"\":\"1 \",\"c\":\"0x1\"}\n");
+    g_unlink(path);
+    g_unlink(lines);
+    table_writer_abort(table_writer_new_with(path, true, NULL));
+    assert_int_equal(count_files(folder), 0);
+    g_rmdir(folder);
+}
+
 static void abort_leaves_nothing_and_keeps_the_old(void **state)
 {
     g_autofree char *folder = scratch_folder();
@@ -242,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(writes_the_bytes_expected),
+        cmocka_unit_test(writes_lines_of_json_beside_it),
         cmocka_unit_test(abort_leaves_nothing_and_keeps_the_old),
         cmocka_unit_test(errors_of_the_file_system_name_the_path),
         cmocka_unit_test(reads_fields_columns_and_lines),

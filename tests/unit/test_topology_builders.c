@@ -9,7 +9,8 @@
 
 static void list_names_each_kind_once(void **state)
 {
-    static const char *const names[] = {"clos", "star", "line", "dumbbell", "graph", "htsim"};
+    static const char *const names[] = {"clos",  "star", "line", "dumbbell", "graph",
+                                        "htsim", "ns3",  "nccl", "rack"};
     size_t n = 0;
 
     (void)state;
@@ -416,6 +417,66 @@ static void dumbbell_has_a_bottleneck(void **state)
     build_bad("dumbbell", "hosts=1", "hosts = 1|2 or more");
 }
 
+/* --- rack.c --------------------------------------------------------------------------------------
+ */
+
+/* Ports of scale-up come first, racks share no switch of it, and all share those of scale-out. */
+static void racks_have_two_networks(void **state)
+{
+    struct built built;
+
+    (void)state;
+    build_good(&built, "rack", "racks=2 accelerators=16");
+    assert_int_equal(built.graph.n_hosts, 32);
+    assert_int_equal(built.graph.n_planes, 5);
+    assert_int_equal(built.graph.n_scale_up_planes, 4);
+    assert_int_equal(built.facts.n_switches, 2 * 4 + 1);
+    assert_int_equal(built.facts.host_rate_bps_max, 8000 * GBPS);
+    for (uint32_t host = 0; host < 32; host++)
+        for (uint32_t i = 0; i < 10; i++) {
+            uint32_t port = graph_port(&built.graph, host, i);
+            uint32_t other = graph_port(&built.graph, (host + 16) % 32, i);
+
+            assert_int_equal(built.graph.links[port / 2].plane, i / 2);
+            assert_int_equal(graph_port_peer(&built.graph, port) ==
+                                 graph_port_peer(&built.graph, other),
+                             i >= 8);
+        }
+    /* three switches of 600 ns and a credit's round trip of 2 us */
+    assert_int_equal(built.graph.nodes[built.graph.n_nodes - 1].latency_ps, 3800 * NS);
+    built_clear(&built);
+    build_good(&built, "rack", "racks=4 accelerators=8 out_fabric=clos");
+    assert_int_equal(count_tier(&built.graph, 2), 16);
+    built_clear(&built);
+}
+
+static void splits_are_counts_of_blades(void **state)
+{
+    static const struct {
+        const char *settings;
+        uint32_t n_ports, n_up;
+    } splits[] = {{"up_planes=4", 10, 4},
+                  {"up_planes=5", 12, 5},
+                  {"up_planes=6 out_planes=0", 12, 6},
+                  {"up_planes=4 fungible=on", 10, 5}};
+
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(splits); i++) {
+        struct built built;
+
+        build_good(&built, "rack", splits[i].settings);
+        assert_int_equal(graph_n_ports(&built.graph, 7), splits[i].n_ports);
+        assert_int_equal(built.graph.n_scale_up_planes, splits[i].n_up);
+        built_clear(&built);
+    }
+    struct built built;
+
+    build_kind(&built, "rack", "up_planes=0 out_planes=0");
+    assert_non_null(built.error);
+    assert_non_null(strstr(built.error->message, "0 NIC ports an accelerator"));
+    built_clear(&built);
+}
+
 /* --- graph_csv.c ------------------------------------------------------------------------------ */
 
 static void build_csv(struct built *built, const char *text)
@@ -628,6 +689,8 @@ int main(void)
         cmocka_unit_test(star_has_one_switch_a_plane),
         cmocka_unit_test(line_has_links_in_series),
         cmocka_unit_test(dumbbell_has_a_bottleneck),
+        cmocka_unit_test(racks_have_two_networks),
+        cmocka_unit_test(splits_are_counts_of_blades),
         cmocka_unit_test(csv_says_everything),
         cmocka_unit_test(csv_columns_come_in_any_order),
         cmocka_unit_test(csv_may_be_in_parts),

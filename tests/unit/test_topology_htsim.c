@@ -559,7 +559,7 @@ static void faults_name_file_and_line(void **state)
         build_bad("htsim", settings, strstr(words, "links in all") ? cases[i][1] : words);
         g_unlink(path);
     }
-    build_bad("htsim", "", "file = ''|.topo");
+    build_bad("htsim", "", "file is not given|.topo");
     build_bad("htsim", "file=/nonexistent/a.topo", "/nonexistent/a.topo");
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit tests of workloads/list.c, permutation.c, incast.c and pairs.c. */
+/* Unit tests of workloads/list.c, permutation.c, incast.c, pairs.c, mix.c
+ * and reader.c. */
 #include "tests/unit/test_workload_player.h"
 
 /* --- list.c ----------------------------------------------------------------------------------- */
@@ -212,6 +213,129 @@ static void incast_of_all_from_a_chosen_first(void **state)
     assert_refused("incast", "stagger=9000000s", 8, "2^63");
 }
 
+/* An incast is a contest with all its bytes; a permutation of the same hosts is none. */
+static void incast_is_a_contest(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    trial_init(&trial, "incast", "senders=3|sizes=1KB,2KB", 8, 1);
+    assert_int_equal(trial.schedule.groups->len, 1);
+    assert_true(schedule_group(&trial.schedule, 0)->contest);
+    assert_int_equal(schedule_group(&trial.schedule, 0)->bytes, 1000 + 2000 + 1000);
+    assert_int_equal(schedule_group(&trial.schedule, 0)->n_ops, 3);
+    trial_clear(&trial);
+}
+
+/* --- mix.c ------------------------------------------------------------------------------------ */
+
+/* One of four for the first transport, as early as its share is the most due. */
+static void a_mix_is_held_by_every_run_of_flows(void **state)
+{
+    static const char *const kinds[] = {"permutation", "pairs"};
+    static const char *const keys[] = {"transports=metaroce:1,rocev2:3|count=3",
+                                       "transports=metaroce:1,rocev2:3|flows=48"};
+
+    (void)state;
+    for (size_t kind = 0; kind < G_N_ELEMENTS(kinds); kind++) {
+        struct trial trial;
+        uint64_t n_first = 0;
+
+        trial_init(&trial, kinds[kind], keys[kind], 16, 1);
+        assert_true(trial.ok);
+        assert_int_equal(trial.schedule.n_ops, 48);
+        for (uint64_t i = 0; i < trial.schedule.n_ops; i++) {
+            const char *name =
+                g_ptr_array_index(trial.schedule.profiles, trial_op(&trial, i).profile);
+
+            assert_true(strcmp(name, "metaroce") == 0 || strcmp(name, "rocev2") == 0);
+            n_first += strcmp(name, "metaroce") == 0;
+            assert_in_range(n_first, (i + 1) / 4, (i + 4) / 4);
+        }
+        assert_int_equal(n_first, 12);
+        trial_clear(&trial);
+    }
+}
+
+static void a_share_of_nothing_gets_nothing(void **state)
+{
+    struct trial trial;
+
+    (void)state;
+    trial_init(&trial, "permutation", "transports=metaroce:0, rocev2", 8, 1);
+    for (uint64_t i = 0; i < 8; i++)
+        assert_string_equal(g_ptr_array_index(trial.schedule.profiles, trial_op(&trial, i).profile),
+                            "rocev2");
+    trial_clear(&trial);
+    trial_init(&trial, "permutation", "", 8, 1);
+    assert_int_equal(trial_op(&trial, 3).profile, 0);
+    trial_clear(&trial);
+    assert_refused("permutation", "transports=a:0,b:0", 8, "transports = a:0,b:0: up to 16 names");
+    assert_refused("permutation", "transports=a:x", 8, "names with shares");
+    assert_refused("permutation", "transports=a,,b", 8, "names with shares");
+    assert_refused("pairs", "transports=:2", 8, "names with shares");
+    assert_refused("poisson", "transports=a:-1", 8, "names with shares");
+}
+
+/* --- reader.c --------------------------------------------------------------------------------- */
+
+static void note_open(struct player *player, uint64_t index, const struct schedule_op *op)
+{
+    (void)op;
+    if (index % 2 == 0)
+        ++*(int *)player->data;
+}
+
+static void note_answer(struct player *player, uint64_t index, const struct schedule_op *op)
+{
+    (void)op;
+    if (index % 2 == 1)
+        --*(int *)player->data;
+}
+
+/* Two rounds over three servers, never more than two open; requests are the even operations. */
+static void a_reader_keeps_its_requests_open(void **state)
+{
+    struct trial trial;
+    struct player player;
+    int n_open = 0;
+
+    (void)state;
+    trial_init(&trial, "reader", "servers=3|reader=6|rounds=2|outstanding=2|bytes=9KB", 8, 1);
+    assert_true(trial.ok);
+    assert_int_equal(trial.schedule.n_ops, 12);
+    for (uint32_t k = 0; k < 6; k++) {
+        struct schedule_op request = trial_op(&trial, 2 * k), answer = trial_op(&trial, 2 * k + 1);
+
+        assert_int_equal(request.rank, 6);
+        assert_int_equal(request.peer, (7 + k % 3) % 8);
+        assert_int_equal(request.bytes, 64);
+        assert_int_equal(answer.rank, request.peer);
+        assert_int_equal(answer.peer, 6);
+        assert_int_equal(answer.bytes, 9000);
+    }
+    assert_true(schedule_group(&trial.schedule, 0)->contest);
+    player_init(&player, &trial.schedule);
+    player.data = &n_open;
+    player.on_start = note_open;
+    player.on_done = note_answer;
+    player_roots(&player);
+    while (player.ready->len > 0) {
+        uint64_t next = g_array_index(player.ready, uint64_t, 0);
+
+        assert_int_equal(n_open, player.n_done >= 9 ? n_open : 2);
+        g_array_remove_index(player.ready, 0);
+        player_deliver(&player, next);
+    }
+    assert_int_equal(player.n_done, 12);
+    assert_int_equal(n_open, 0);
+    player_clear(&player);
+    trial_clear(&trial);
+    assert_refused("reader", "servers=8", 8, "servers = 8");
+    assert_refused("reader", "reader=8", 8, "reader = 8");
+    assert_refused("reader", "rounds=1000000", 1001, "50000000 reads");
+}
+
 /* Stars have one leaf: the victim starts and ends beside the receiver, on hosts that are idle. */
 static void a_victim_misses_the_receiver_alone(void **state)
 {
@@ -296,6 +420,10 @@ int main(void)
         cmocka_unit_test(shift_count_start_and_ranks),
         cmocka_unit_test(incast_takes_senders_after_the_receiver),
         cmocka_unit_test(incast_of_all_from_a_chosen_first),
+        cmocka_unit_test(incast_is_a_contest),
+        cmocka_unit_test(a_mix_is_held_by_every_run_of_flows),
+        cmocka_unit_test(a_share_of_nothing_gets_nothing),
+        cmocka_unit_test(a_reader_keeps_its_requests_open),
         cmocka_unit_test(a_victim_misses_the_receiver_alone),
         cmocka_unit_test(permutations_may_be_unequal),
         cmocka_unit_test(pairs_cross_from_half_to_half),
