@@ -25,14 +25,14 @@ static const char *type_of(uint32_t bytes)
 struct nccl_row nccl_row(const struct sink_group *group)
 {
     bool shares = group->factor_n == group->n_ranks - 1 && group->factor_d == group->n_ranks;
+    double n_calls = (double)MAX(group->n_calls, 1);
     int64_t element_bytes = group->element_bytes ? (int64_t)group->element_bytes : ELEMENT_BYTES;
 
     return (struct nccl_row){.count = group->bytes / element_bytes / (shares ? group->n_ranks : 1),
                              .type = type_of((uint32_t)element_bytes),
                              .redop = reduces(group->name) ? "sum" : "none",
                              .root = has_root(group->name) ? MAX(group->root, 0) : -1,
-                             .time_us = (double)(group->end_ps - group->start_ps) / 1e6 /
-                                        (double)group->n_calls,
+                             .time_us = (double)(group->end_ps - group->start_ps) / 1e6 / n_calls,
                              .algbw = summary_algbw_bps(group) / 8e9,
                              .busbw = summary_busbw_bps(group) / 8e9,
                              .finished = group->end_ps >= 0};
@@ -182,7 +182,7 @@ static void put_result(GString *json, const struct sink_group *group)
     put_place(json, "out_of_place", &row);
     put_place(json, "in_place", &row);
     g_string_append_printf(json, ",\n     \"ranks\": %u, \"actual_iterations\": %u, ",
-                           group->n_ranks, group->n_calls);
+                           group->n_ranks, MAX(group->n_calls, 1));
     g_string_append(json, "\"experiment_name\": ");
     table_json_string(json, group->name);
     g_string_append_c(json, '}');

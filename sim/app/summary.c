@@ -195,7 +195,7 @@ double summary_algbw_bps(const struct sink_group *group)
 
     if (group->end_ps < 0 || time_ps <= 0)
         return 0;
-    return (double)group->bytes * (double)group->n_calls * 8e12 / (double)time_ps;
+    return (double)group->bytes * (double)MAX(group->n_calls, 1) * 8e12 / (double)time_ps;
 }
 
 double summary_busbw_bps(const struct sink_group *group)

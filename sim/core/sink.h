@@ -68,7 +68,7 @@ struct sink_group {
     int64_t factor_n, factor_d;
     int64_t start_ps, end_ps; /* first start, last receiver end; SINK_NEVER if unfinished */
     uint64_t n_ops, n_ops_done;
-    uint32_t n_calls;       /* of `bytes` each */
+    uint32_t n_calls;       /* of `bytes` each; 0 means 1 */
     uint32_t element_bytes; /* of a value; 0: no row as nccl-tests print it */
     int32_t root;           /* -1: none */
 };

@@ -149,14 +149,15 @@ ok 'results/NAME is the folder unless another is given' eval '(default_folder)'
 
 examples() { # each block of docs/SCENARIOS.md, a comparison's groups on top of the first
     awk '/^```ini$/ { n++; inside = 1; next } /^```$/ { inside = 0 } inside { print >"example" n ".ini" }' \
-        "$tree/docs/SCENARIOS.md" && [ "$(ls example*.ini | wc -l)" = 6 ] &&
-        cat example1.ini >>example5.ini &&
+        "$tree/docs/SCENARIOS.md" && [ "$(ls example*.ini | wc -l)" = 7 ] &&
+        cat example1.ini >>example6.ini &&
         exits 0 run example1.ini --out e1 && says e1/flows.csv ',2462240,' &&
         exits 0 run example2.ini --out e2 && says e2/flows.csv 0,0,1,rocev2, 1,2,1,many, 2,3,1,metaroce, &&
         exits 0 run example3.ini --out e3 && says e3/flows.csv ,vendor_a, ,vendor_b, &&
         exits 0 run example4.ini --out e4 && says e4/summary.csv fault_plane_end_time,300000000, &&
-        exits 0 run example5.ini --out e5 && diff e1/flows.csv e5/flows.csv &&
-        exits 0 sweep example6.ini --dry-run --out e6 && says out ' grid points x 10 seeds'
+        exits 0 check example5.ini &&
+        exits 0 run example6.ini --out e6 && diff e1/flows.csv e6/flows.csv &&
+        exits 0 sweep example7.ini --dry-run --out e7 && says out ' grid points x 10 seeds'
 }
 ok 'the examples of docs/SCENARIOS.md' examples
 
