@@ -135,6 +135,7 @@ struct backend_progress {
     int64_t now_ps, end_ps;
     uint64_t n_events;
     uint64_t n_ops_done, n_ops;
+    uint64_t n_hops;
 };
 
 /* What is particular to a host of a group, [hosts:NAME]; the group's hosts share it. */

@@ -34,16 +34,17 @@ static void count_balance(const struct fabric *fabric, struct balance *balance)
             balance->queued += host->nics[nic].n_control;
     }
     for (uint32_t number = 0; number < fabric->n_ports; number++) {
+        const struct port *port = &fabric->ports[number];
         struct sink_port form = {0};
 
-        fabric->form->report(fabric, &fabric->ports[number], &form);
+        fabric->form->report(fabric, port, &form);
         balance->sent += form.pauses_sent;
         balance->sent_bytes += form.pauses_sent * fabric->pfc.frame_bytes;
         balance->received += form.pauses_received;
         balance->received_bytes += form.pauses_received * fabric->pfc.frame_bytes;
         for (int cause = 0; cause < SINK_N_DROPS; cause++)
-            balance->dropped[cause] += fabric->ports[number].n_dropped[cause];
-        balance->dropped_bytes += fabric->ports[number].n_dropped_bytes;
+            balance->dropped[cause] += port_n_dropped(port, (enum sink_drop)cause);
+        balance->dropped_bytes += port->rare ? port->rare->n_dropped_bytes : 0;
     }
     fabric_count_in_flight(fabric, &balance->in_flight, &balance->in_flight_bytes);
 }
@@ -93,7 +94,7 @@ static void report_ports(const struct fabric *fabric, const struct sink *sink)
                                    .max_queue_bytes = port->max_waiting_bytes};
 
         for (int cause = 0; cause < SINK_N_DROPS; cause++)
-            record.dropped_packets[cause] = port->n_dropped[cause];
+            record.dropped_packets[cause] = port_n_dropped(port, (enum sink_drop)cause);
         fabric->form->report(fabric, port, &record);
         sink->ops->port(sink->data, &record);
     }
@@ -175,8 +176,8 @@ static bool run_until(struct fabric *fabric, struct player *player, const struct
 
     while (!player->over && (n = fabric->driver->run(fabric, until_ps, &player->over,
                                                      EVENTS_BETWEEN_PROGRESS)) > 0) {
-        struct backend_progress progress = {events->now_ps, run->end_ps, events->n_fired,
-                                            player->n_done, run->schedule->n_ops};
+        struct backend_progress progress = {events->now_ps, run->end_ps,          events->n_fired,
+                                            player->n_done, run->schedule->n_ops, fabric->n_hops};
 
         if (run->progress && !run->progress(run->progress_data, &progress))
             return false;
@@ -255,6 +256,7 @@ gboolean backend_play(const struct fabric_driver *driver, const struct backend_r
     host_init_all(&fabric.engine);
     player_init(&player, &fabric.engine, run, sink, faults_plan(&fabric));
     series_init(&series, run, &fabric, &player, sink);
+    player.keeps = series.objects >> SERIES_FLOW & 1;
     recovery_init(&recovery, run, &fabric.engine);
     bool whole = run_events(&fabric, &player, &series, &recovery);
 

@@ -3,11 +3,12 @@
 #include "models/observer.h"
 #include "models/port_priority.h"
 #include "models/port_wire.h"
+#include "sim/core/pages.h"
 #include "sim/core/units.h"
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_RING 8
+#define FIRST_RING 4
 
 G_STATIC_ASSERT(offsetof(struct fabric, engine) == 0);
 G_STATIC_ASSERT(offsetof(struct engine, events) == 0);
@@ -24,6 +25,53 @@ void port_ring_grow(struct port *port)
     g_free(port->ring);
     port->ring = ring;
     port->mask = room - 1;
+}
+
+struct port_rare *port_rare(struct port *port)
+{
+    if (!port->rare)
+        port->rare = g_new0(struct port_rare, 1);
+    return port->rare;
+}
+
+void port_rare_free(struct port *port)
+{
+    if (port->rare)
+        g_free(port->rare->loss);
+    g_clear_pointer(&port->rare, g_free);
+}
+
+int64_t port_odd_transmission_ps(struct port *port, uint32_t bytes)
+{
+    int64_t ps = units_transmission_ps(bytes, port->rate_bps);
+
+    if (port->rare && port->rare->drift_ppt) { /* what is below a picosecond is kept */
+        __int128 extra = (__int128)ps * port->rare->drift_ppt + port->rare->drift_rest;
+
+        ps += (int64_t)(extra / UNITS_PPT);
+        port->rare->drift_rest = (int64_t)(extra % UNITS_PPT);
+    }
+    return ps;
+}
+
+void port_take_rate(struct port *port, int64_t rate_bps)
+{
+    int64_t ps = 8 * UNITS_PPT / rate_bps;
+    bool whole = ps * rate_bps == 8 * UNITS_PPT && ps <= UINT32_MAX;
+
+    port->rate_bps = rate_bps;
+    port->ps_per_byte = whole && !(port->rare && port->rare->drift_ppt) ? (uint32_t)ps : 0;
+}
+
+void port_count_drop(struct fabric *fabric, struct port *port, const struct wire_slot *slot,
+                     enum sink_drop cause)
+{
+    struct port_rare *rare = port_rare(port);
+
+    rare->n_dropped[cause]++;
+    rare->n_dropped_bytes += slot->bytes;
+    fabric->n_dropped_class[slot->class]++;
+    packet_give(&fabric->engine.pool, slot->packet);
 }
 
 /* --- the engine seam ----------------------------------------------------------------------- */
@@ -100,10 +148,13 @@ static gboolean check_config(const struct model_config *model, GError **error)
 }
 
 /* The lazy form where it can do what is asked for. */
-static const struct port_ops *choose_form(const struct backend_run *run, const uint8_t *priority_of)
+const struct port_ops *fabric_form(const struct backend_run *run)
 {
     const struct model_config *model = run->model;
+    uint8_t priority_of[PACKET_N_CLASSES] = {0};
     bool slow_host = false;
+
+    parse_priorities(model->queue.priorities, priority_of);
     bool one_queue = priority_of[PACKET_DATA] == priority_of[PACKET_ACK] &&
                      priority_of[PACKET_DATA] == priority_of[PACKET_CONTROL];
 
@@ -113,6 +164,18 @@ static const struct port_ops *choose_form(const struct backend_run *run, const u
         !slow_host)
         return run->observer ? &port_fifo_observed : &port_fifo;
     return run->observer ? &port_priority_observed : &port_priority;
+}
+
+/* A NIC's clock is slow by a draw. */
+static void drift_init(struct port *port, int64_t most_ppt, uint64_t seed)
+{
+    struct random_stream draws = random_stream(seed, RANDOM_DRIFT, port->number);
+    int64_t drift_ppt = (int64_t)random_below(&draws, (uint64_t)most_ppt + 1);
+
+    if (drift_ppt == 0)
+        return;
+    port_rare(port)->drift_ppt = drift_ppt;
+    port->ps_per_byte = 0;
 }
 
 static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
@@ -135,12 +198,8 @@ static void port_init(struct fabric *fabric, uint32_t number, uint64_t seed)
         peer->is_switch || fabric->model->queue.mark_last_hop ? PACKET_ECT : PACKET_N_ECN;
     loss_init(port, &fabric->model->loss, graph, seed, fabric->drops);
     port->mark_draws = random_stream(seed, RANDOM_MARK, number);
-    if (port->from_host && fabric->model->host.clock_drift) {
-        struct random_stream draws = random_stream(seed, RANDOM_DRIFT, number);
-
-        port->drift_ppt =
-            (int64_t)random_below(&draws, (uint64_t)fabric->model->host.clock_drift + 1);
-    }
+    if (port->from_host && fabric->model->host.clock_drift)
+        drift_init(port, fabric->model->host.clock_drift, seed);
     fabric->form->init(fabric, port);
 }
 
@@ -160,8 +219,7 @@ static void derive(struct fabric *fabric, const struct backend_run *run)
     fabric->queue = queue_list[model->queue.kind];
     fabric->choice = route_list[model->route.kind];
     parse_priorities(model->queue.priorities, fabric->priority_of);
-    fabric->form =
-        fabric->driver->form ? fabric->driver->form : choose_form(run, fabric->priority_of);
+    fabric->form = fabric->driver->form ? fabric->driver->form : fabric_form(run);
     fabric->buffer = buffer_choose(&model->buffer, &fabric->buffer_rule);
     pfc_derive(&model->pfc, &fabric->pfc);
     fabric->mark_at_dequeue = model->queue.mark_at == 1;
@@ -211,7 +269,7 @@ gboolean fabric_init(struct fabric *fabric, const struct backend_run *run,
     derive(fabric, run);
     if (driver->check && !driver->check(fabric, error))
         return FALSE;
-    fabric->ports = aligned_alloc(128, (fabric->n_ports + 1) * sizeof(struct port));
+    fabric->ports = pages_new((fabric->n_ports + 1) * sizeof(struct port));
     if (!fabric->ports)
         g_error("out of memory for %u ports", fabric->n_ports);
     memset(fabric->ports, 0, (fabric->n_ports + 1) * sizeof(struct port));
@@ -232,7 +290,7 @@ void fabric_clear(struct fabric *fabric)
     faults_clear(fabric);
     for (uint32_t number = 0; fabric->ports && number < fabric->n_ports; number++) {
         fabric->form->clear(&fabric->ports[number]);
-        g_free(fabric->ports[number].loss);
+        port_rare_free(&fabric->ports[number]);
     }
     g_clear_pointer(&fabric->drops, drop_list_free);
     g_clear_pointer(&fabric->ports, free);
@@ -259,6 +317,6 @@ struct fabric_look fabric_look(const struct fabric *fabric, uint32_t number, int
 
     fabric->form->look(port, now_ps, &look);
     for (int cause = 0; cause < SINK_N_DROPS; cause++)
-        look.n_dropped += port->n_dropped[cause];
+        look.n_dropped += port_n_dropped(port, (enum sink_drop)cause);
     return look;
 }

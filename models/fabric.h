@@ -24,6 +24,7 @@ struct switch_state {
 
 struct route_ops;
 
+#define FABRIC_N_MET 2
 /*
  * What moves a fabric's clock and, with it, its packets: our event heap alone, or another simulator
  * beneath it (models/ns3).
@@ -58,6 +59,8 @@ struct fabric {
     struct ecn_map marks; /* rules of the queues, by port->mark_rule */
     const struct route_ops *choice;
     uint64_t n_hops;
+    const struct port *met[FABRIC_N_MET]; /* of the form `fifo`: ports lately looked ahead at */
+    uint32_t n_met;
     int64_t n_dropped_class[PACKET_N_CLASSES];
     /* of the form `priority` */
     const struct buffer_ops *buffer;
@@ -79,6 +82,9 @@ struct fabric {
 gboolean fabric_init(struct fabric *fabric, const struct backend_run *run,
                      const struct fabric_driver *driver, GError **error);
 void fabric_clear(struct fabric *fabric);
+
+/* The form that the ports of a run have. */
+const struct port_ops *fabric_form(const struct backend_run *run);
 
 /* Packets at ports and on wires now, by walking them. */
 void fabric_count_in_flight(const struct fabric *fabric, int64_t *n_packets, int64_t *n_bytes);
@@ -102,6 +108,7 @@ bool fabric_list_has(const char *list, uint32_t number, bool *valid);
 struct route_ops {
     const char *name, *summary, *source;
     uint32_t (*choose)(struct switch_state *state, uint32_t entropy, uint32_t n);
+    bool repeatable; /* asked again, it answers the same */
 };
 extern const struct route_ops route_ecmp, route_spray;
 extern const struct route_ops *const route_list[]; /* in the order of the choice route.kind */

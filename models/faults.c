@@ -9,7 +9,7 @@
 /* The rate at which the packet was sent whose transmission ended at `end_ps`. */
 static int64_t rate_at(const struct port *port, int64_t end_ps)
 {
-    const GArray *rates = port->loss->faults->rates;
+    const GArray *rates = port->rare->loss->faults->rates;
     guint low = 0, high = rates->len; /* the first whose last transmission ended no earlier */
 
     while (low < high) {
@@ -29,13 +29,13 @@ static int64_t start_ps(const struct port *port, const struct wire_slot *slot, i
 {
     int64_t ps = units_transmission_ps(slot->bytes, rate_at(port, end_ps));
 
-    return end_ps - ps - (int64_t)((__int128)ps * port->drift_ppt / UNITS_PPT);
+    return end_ps - ps - (int64_t)((__int128)ps * port->rare->drift_ppt / UNITS_PPT);
 }
 
 /* Outages do not overlap, so the last that began before the packet was over is the one to ask. */
 static bool was_down(const struct port *port, const struct wire_slot *slot)
 {
-    const struct port_faults *faults = port->loss->faults;
+    const struct port_faults *faults = port->rare->loss->faults;
     int64_t over_ps = slot->arrive_ps - faults->latency_ps;
     uint32_t low = 0, high = faults->n_outages;
 
@@ -53,7 +53,7 @@ static bool was_down(const struct port *port, const struct wire_slot *slot)
 
 enum sink_drop faults_lose(struct fabric *fabric, struct port *port, const struct wire_slot *slot)
 {
-    struct port_faults *faults = port->loss->faults;
+    struct port_faults *faults = port->rare->loss->faults;
     enum sink_drop cause = SINK_N_DROPS;
 
     if (faults->others_classes >> slot->class & 1)
@@ -78,7 +78,7 @@ static void change_rate(struct fabric *fabric, struct port *port, int64_t rate_b
     struct fault_rate before = {0, port->rate_bps};
 
     before.last_ps = fabric->form->set_rate(fabric, port, rate_bps);
-    g_array_append_val(port->loss->faults->rates, before);
+    g_array_append_val(port->rare->loss->faults->rates, before);
     if (port->from_host)
         host_set_rate(&fabric->engine, port->number, rate_bps);
 }
@@ -95,7 +95,7 @@ static void change(struct fabric *fabric, const struct fault_step *step)
         if ((step->change == FAULT_DOWN || step->change == FAULT_UP) && port->from_host)
             host_set_link(&fabric->engine, port->number, step->change == FAULT_DOWN);
         if (step->change == FAULT_LOSS)
-            port->loss->faults->loss_threshold = random_threshold(step->value);
+            port->rare->loss->faults->loss_threshold = random_threshold(step->value);
     }
 }
 
@@ -203,6 +203,7 @@ static void touch(struct fabric *fabric, struct port *port, const struct fault_o
 {
     const struct graph *graph = fabric->engine.graph;
     struct port_faults *faults = g_new0(struct port_faults, 1);
+    struct port_rare *rare = port_rare(port);
 
     faults->outages = outages;
     faults->n_outages = n_outages;
@@ -210,13 +211,13 @@ static void touch(struct fabric *fabric, struct port *port, const struct fault_o
     faults->rates = g_array_new(FALSE, FALSE, sizeof(struct fault_rate));
     faults->loss_classes = loss_classes(&fabric->model->loss);
     faults->losses = random_stream(fabric->engine.seed, RANDOM_FAULT, port->number);
-    faults->others = port->lose;
+    faults->others = rare->lose;
     faults->others_classes = port->loss_classes;
-    if (!port->loss)
-        port->loss = g_new0(struct port_loss, 1);
-    port->loss->faults = faults;
+    if (!rare->loss)
+        rare->loss = g_new0(struct port_loss, 1);
+    rare->loss->faults = faults;
+    rare->lose = lose_by_fault;
     port->loss_classes = (1 << PACKET_N_CLASSES) - 1;
-    port->lose = lose_by_fault;
 }
 
 static void touch_all(struct fabric *fabric)
@@ -230,7 +231,7 @@ static void touch_all(struct fabric *fabric)
         const struct fault_outage *outages = (struct fault_outage *)(void *)faults->outages->data;
         uint32_t l = step_at(faults, i)->link;
 
-        if (fabric->ports[2 * l].lose == lose_by_fault)
+        if (port_faults(&fabric->ports[2 * l]))
             continue;
         for (uint32_t end = 0; end < 2; end++)
             touch(fabric, &fabric->ports[2 * l + end], outages + first[l], first[l + 1] - first[l]);
@@ -264,11 +265,14 @@ void faults_clear(struct fabric *fabric)
 {
     struct faults *faults = &fabric->faults;
 
-    for (uint32_t number = 0; faults->steps && fabric->ports && number < fabric->n_ports; number++)
-        if (fabric->ports[number].loss && fabric->ports[number].loss->faults) {
-            g_array_unref(fabric->ports[number].loss->faults->rates);
-            g_free(fabric->ports[number].loss->faults);
-        }
+    for (uint32_t number = 0; faults->steps && fabric->ports && number < fabric->n_ports;
+         number++) {
+        struct port_faults *touched = port_faults(&fabric->ports[number]);
+
+        if (touched)
+            g_array_unref(touched->rates);
+        g_free(touched);
+    }
     if (faults->plan)
         route_clear(faults->plan);
     g_clear_pointer(&faults->plan, g_free);

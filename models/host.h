@@ -92,10 +92,15 @@ struct packet *host_data_packet(struct connection *connection, uint32_t nic, uin
 struct packet *host_reply_packet(struct connection *connection, uint32_t nic, uint32_t source_port,
                                  uint32_t bytes);
 
-/* Says which packet of which message it is: for drop lists. Data packets only. */
-static inline void host_name_packet(struct packet *packet, const struct message *message,
+/*
+ * Says which packet of which message it is: for drop lists, and so that the message stays while the
+ * packet is on its way. Data packets only.
+ */
+static inline void host_name_packet(struct packet *packet, struct message *message,
                                     uint32_t sequence)
 {
+    packet->n_out = &message->n_out;
+    message->n_out++;
     packet->flow = message->op;
     packet->sequence = sequence;
     packet->transmission = 0;

@@ -12,7 +12,8 @@ static enum sink_drop lose_by_chance(struct fabric *fabric, struct port *port,
 {
     (void)fabric;
     (void)slot;
-    return random_next(&port->loss_draws) < port->loss_threshold ? SINK_DROP_LOSS : SINK_N_DROPS;
+    return random_next(&port->rare->loss_draws) < port->rare->loss_threshold ? SINK_DROP_LOSS
+                                                                             : SINK_N_DROPS;
 }
 
 static bool burst_by_packets(struct loss_burst *burst, int64_t now_ps)
@@ -43,7 +44,7 @@ static bool burst_by_time(struct loss_burst *burst, int64_t now_ps)
 static enum sink_drop lose_by_all(struct fabric *fabric, struct port *port,
                                   const struct wire_slot *slot)
 {
-    struct port_loss *loss = port->loss;
+    struct port_loss *loss = port->rare->loss;
     bool lost = false;
 
     if (loss->list && slot->class == PACKET_DATA &&
@@ -53,8 +54,8 @@ static enum sink_drop lose_by_all(struct fabric *fabric, struct port *port,
         return SINK_N_DROPS;
     if (loss->in_burst && loss->in_burst(&loss->burst, fabric->engine.events.now_ps))
         lost = random_next(&loss->burst.losses) < loss->burst.loss_threshold;
-    if (port->loss_threshold)
-        lost |= random_next(&port->loss_draws) < port->loss_threshold;
+    if (port->rare->loss_threshold)
+        lost |= random_next(&port->rare->loss_draws) < port->rare->loss_threshold;
     return lost ? SINK_DROP_LOSS : SINK_N_DROPS;
 }
 
@@ -164,17 +165,21 @@ void loss_init(struct port *port, const struct loss_config *config, const struct
                   is_selected(config, graph, port->number);
 
     port->loss_classes = ppt || bursts ? loss_classes(config) : 0;
-    port->loss_threshold = random_threshold(ppt);
-    port->loss_draws = random_stream(seed, RANDOM_LOSS, port->number);
-    port->lose = lose_by_chance;
+    if (!port->loss_classes && !list)
+        return;
+    struct port_rare *rare = port_rare(port);
+
+    rare->loss_threshold = random_threshold(ppt);
+    rare->loss_draws = random_stream(seed, RANDOM_LOSS, port->number);
+    rare->lose = lose_by_chance;
     if (!bursts && !list)
         return;
-    port->loss = g_new0(struct port_loss, 1);
-    port->loss->random_classes = port->loss_classes;
-    port->loss->list = list;
-    port->lose = lose_by_all;
+    rare->loss = g_new0(struct port_loss, 1);
+    rare->loss->random_classes = port->loss_classes;
+    rare->loss->list = list;
+    rare->lose = lose_by_all;
     if (bursts)
-        burst_init(port->loss, config, seed, port->number);
+        burst_init(rare->loss, config, seed, port->number);
     if (list)
         port->loss_classes |= 1 << PACKET_DATA;
 }

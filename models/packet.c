@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/packet.h"
+#include "sim/core/pages.h"
 #include <stdlib.h>
-#include <sys/mman.h>
 
-/* A block is a huge page: with ordinary ones each packet would cost a miss of the page table, too.
- */
-#define BLOCK_BYTES ((size_t)1 << 21)
+#define BLOCK_BYTES PAGES_HUGE_BYTES
 
 void packet_pool_init(struct packet_pool *pool)
 {
@@ -20,11 +18,10 @@ void packet_pool_clear(struct packet_pool *pool)
 
 void packet_pool_grow(struct packet_pool *pool)
 {
-    struct packet *block = aligned_alloc(BLOCK_BYTES, BLOCK_BYTES);
+    struct packet *block = pages_new(BLOCK_BYTES);
 
     if (!block)
         g_error("out of memory for packets (%" G_GINT64_FORMAT " alive)", pool->n_live);
-    madvise(block, BLOCK_BYTES, MADV_HUGEPAGE); /* a wish: nothing depends on it */
     g_ptr_array_add(pool->blocks, block);
     pool->fresh = block;
     pool->fresh_end = block + BLOCK_BYTES / sizeof *block;

@@ -36,7 +36,7 @@ struct packet {
     uint64_t flow;                 /* data: operation of the schedule */
     uint32_t sequence;             /* data: number of the packet in its message, from 0 */
     uint32_t transmission;         /* counted by a drop list that speaks of this packet; else 0 */
-    unsigned char spare[8];
+    uint32_t *n_out;               /* data: where its message counts packets; NULL: of none */
     _Alignas(8) unsigned char header[PACKET_HEADER_BYTES]; /* the transport's own */
 };
 
@@ -54,7 +54,7 @@ void packet_pool_init(struct packet_pool *pool);
 void packet_pool_clear(struct packet_pool *pool);
 void packet_pool_grow(struct packet_pool *pool);
 
-/* A packet with undefined content; never NULL. */
+/* A packet with undefined content but for n_out, which is NULL; never NULL. */
 static inline struct packet *packet_take(struct packet_pool *pool)
 {
     struct packet *packet = pool->free;
@@ -66,6 +66,7 @@ static inline struct packet *packet_take(struct packet_pool *pool)
             packet_pool_grow(pool);
         packet = pool->fresh++;
     }
+    packet->n_out = NULL;
     pool->n_live++;
     pool->n_made++;
     return packet;
@@ -73,6 +74,8 @@ static inline struct packet *packet_take(struct packet_pool *pool)
 
 static inline void packet_give(struct packet_pool *pool, struct packet *packet)
 {
+    if (packet->n_out)
+        --*packet->n_out;
     packet->next = pool->free;
     pool->free = packet;
     pool->n_live--;

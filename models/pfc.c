@@ -402,7 +402,7 @@ static void take_effect(struct event_queue *queue, struct event *event)
     else
         lanes->last_frame = &lanes->frames;
     if (port->loss_classes >> PACKET_PFC & 1)
-        cause = port->lose(fabric, port, &slot);
+        cause = port->rare->lose(fabric, port, &slot);
     if (cause != SINK_N_DROPS) {
         port_drop(fabric, port, &slot, cause, fabric->engine.observer);
         return;

@@ -6,7 +6,8 @@
 #include "sim/core/units.h"
 #include <string.h>
 
-#define WAITS_LISTED 1000
+#define WAITS_LISTED    1000
+#define LEAST_COMPACTED 1024
 
 enum stage { STAGE_READY, STAGE_ISSUE, STAGE_COMPLETE, STAGE_SENDER_DONE, STAGE_POSTED };
 
@@ -28,7 +29,6 @@ struct played { /* a message and what the player knows of it */
     struct schedule_op op;
     int64_t ideal_ps;
     uint8_t reach; /* enum graph_reach */
-    bool reported;
     int64_t planes[];
 };
 
@@ -108,13 +108,27 @@ void node_proceed(struct node *node, uint64_t index, enum node_stage stage)
     push(node->player, index, stages[stage]);
 }
 
-static bool mark_started(struct player *player, uint64_t op)
+static bool is_started(const struct player *player, uint64_t op)
 {
-    guint8 bit = (guint8)(1u << (op % 8));
-    bool was = player->started[op / 8] & bit;
+    return player->started[op / 8] >> (op % 8) & 1;
+}
 
-    player->started[op / 8] |= bit;
-    return !was;
+static void mark_started(struct player *player, uint64_t op)
+{
+    player->started[op / 8] |= (guint8)(1u << (op % 8));
+}
+
+G_STATIC_ASSERT(sizeof(gpointer) == sizeof(uint64_t));
+
+static gpointer count_key(uint64_t op)
+{
+    return (gpointer)(uintptr_t)op;
+}
+
+/* Edges into a waiting operation that have fired, where it needs several. */
+static guint count_of(const struct player *player, uint64_t op)
+{
+    return GPOINTER_TO_UINT(g_hash_table_lookup(player->counts, count_key(op)));
 }
 
 /* --- connections ---------------------------------------------------------------------------------
@@ -352,19 +366,44 @@ static void report_flow(struct player *player, struct played *played)
                              .group = played->op.group,
                              .reason = message->reason ? message->reason : ""};
 
-    played->reported = true;
     player->n_finished += status == SINK_FINISHED;
     player->n_failed += status == SINK_FAILED;
     call_flow(player->sink, &flow);
 }
 
+static bool is_finished(const struct message *message)
+{
+    return message->delivered && message->acknowledged && !message->failed;
+}
+
+/*
+ * Reports and frees, in the order of posting, messages that are finished and that no packet names:
+ * nothing can happen to them any more. So memory grows with what is open, and not with the run,
+ * but for what waits behind an older message.
+ */
+static void release_messages(struct player *player)
+{
+    GPtrArray *messages = player->messages;
+
+    while (!player->keeps && player->n_released < messages->len) {
+        struct played *played = g_ptr_array_index(messages, player->n_released);
+
+        if (!is_finished(&played->message) || played->message.n_out > 0)
+            break;
+        report_flow(player, played);
+        g_free(played);
+        player->n_released++;
+    }
+    if (player->n_released > messages->len / 2 && player->n_released >= LEAST_COMPACTED) {
+        g_ptr_array_remove_range(messages, 0, player->n_released);
+        player->n_released = 0;
+    }
+}
+
 static void close_message(struct played *played)
 {
-    struct message *message = &played->message;
-
-    if (!message->failed && !(message->delivered && message->acknowledged))
-        return;
-    played->player->n_open_messages--;
+    if (played->message.failed || is_finished(&played->message))
+        played->player->n_open_messages--;
 }
 
 /* Its ends wait no longer for it; how much later it came than it would have without resends. */
@@ -476,20 +515,19 @@ static void edge_fires(struct player *player, uint64_t index, uint64_t by, enum 
 {
     struct schedule_op op;
 
+    if (is_started(player, index)) /* the first of several edges, say, has fired before */
+        return;
     schedule_op(player->run->schedule, index, &op);
     if (op.n_needed > 1) {
-        gint64 key = (gint64)index;
-        guint *count = g_hash_table_lookup(player->counts, &key);
+        guint count = count_of(player, index) + 1;
 
-        if (!count) {
-            count = g_new0(guint, 1);
-            g_hash_table_insert(player->counts, g_memdup2(&key, sizeof key), count);
-        }
-        if (++*count != op.n_needed)
+        if (count < op.n_needed) {
+            g_hash_table_insert(player->counts, count_key(index), GUINT_TO_POINTER(count));
             return;
+        }
+        g_hash_table_remove(player->counts, count_key(index));
     }
-    if (!mark_started(player, index))
-        return;
+    mark_started(player, index);
     OBSERVER_TELL(player->engine->observer, enabled, index, by, when);
     push(player, index, STAGE_READY);
 }
@@ -559,6 +597,7 @@ static void follow_up(struct event_queue *queue, struct event *event)
         take_step(player, g_array_index(player->work, struct step, player->work_done++));
     g_array_set_size(player->work, 0);
     player->work_done = 0;
+    release_messages(player);
     event_cancel(queue, &player->follow_up);
     if (player->n_open_messages + player->n_open_tasks == 0 &&
         player->starts_done == player->starts->len)
@@ -650,9 +689,9 @@ void player_init(struct player *player, struct engine *engine, const struct back
     player->work = g_array_new(FALSE, FALSE, sizeof(struct step));
     player->starts = g_array_new(FALSE, FALSE, sizeof(struct step));
     player->started = g_malloc0(run->schedule->n_ops / 8 + 1);
-    player->counts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    player->counts = g_hash_table_new(NULL, NULL);
     player->connections = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
-    player->messages = g_ptr_array_new_with_free_func(g_free);
+    player->messages = g_ptr_array_new();
     player->groups = g_new0(struct player_group, n_groups + 1);
     for (guint i = 0; i < n_groups; i++)
         player->groups[i].start_ps = player->groups[i].end_ps = SINK_NEVER;
@@ -677,7 +716,7 @@ static void add_wait(struct backend_result *result, char *line)
 
 static void report_messages(struct player *player, struct backend_result *result)
 {
-    for (guint i = 0; i < player->messages->len; i++) {
+    for (guint i = player->n_released; i < player->messages->len; i++) {
         struct played *played = g_ptr_array_index(player->messages, i);
         const struct message *message = &played->message;
 
@@ -710,8 +749,7 @@ static bool its_turn(const struct player *player, uint64_t index, const struct s
     if (index == 0)
         return true;
     schedule_op(player->run->schedule, index - 1, &before);
-    return before.rank != op->rank || before.lane != op->lane ||
-           player->started[(index - 1) / 8] >> ((index - 1) % 8) & 1;
+    return before.rank != op->rank || before.lane != op->lane || is_started(player, index - 1);
 }
 
 /* Engines whose turn it is at a wait that nothing ends: what holds up all that follows. */
@@ -721,16 +759,15 @@ static void report_engines(struct player *player, struct backend_result *result)
 
     for (uint64_t index = 0; schedule->elements && index < schedule->n_ops; index++) {
         struct schedule_op op;
-        gint64 key = (gint64)index;
-        const guint *count = g_hash_table_lookup(player->counts, &key);
+        guint count = count_of(player, index);
 
-        if (player->started[index / 8] >> (index % 8) & 1 || !count)
+        if (is_started(player, index) || count == 0)
             continue;
         schedule_op(schedule, index, &op);
         if (op.element == SCHEDULE_WAIT && its_turn(player, index, &op))
             add_wait(result, g_strdup_printf("rank %u: engine %u, lane %u, waits for flag "
                                              "%" G_GINT64_FORMAT ": %u of %u sets have come",
-                                             op.rank, op.engine, op.lane, op.bytes, *count - 1,
+                                             op.rank, op.engine, op.lane, op.bytes, count - 1,
                                              op.n_needed - 1));
     }
 }
@@ -741,7 +778,7 @@ static void report_sayings(struct player *player, struct backend_result *result)
     const struct schedule *schedule = player->run->schedule;
 
     for (uint64_t index = 0; schedule->sayings && index < schedule->n_ops; index++)
-        if (!(player->started[index / 8] >> (index % 8) & 1) && schedule_saying(schedule, index))
+        if (!is_started(player, index) && schedule_saying(schedule, index))
             add_wait(result, g_strdup_printf("operation %" G_GUINT64_FORMAT ": %s", index,
                                              schedule_saying(schedule, index)));
 }
@@ -754,14 +791,12 @@ static void report_unstarted(struct player *player, struct backend_result *resul
 
     for (uint64_t index = 0; index < schedule->n_ops; index++) {
         struct schedule_op op;
-        gint64 key = (gint64)index;
 
-        if (player->started[index / 8] >> (index % 8) & 1)
+        if (is_started(player, index))
             continue;
         schedule_op(schedule, index, &op);
         if (schedule_saying(schedule, index) && op.kind != SCHEDULE_MESSAGE)
             continue;
-        const guint *count = g_hash_table_lookup(player->counts, &key);
         char *line =
             op.n_needed == 0
                 ? g_strdup_printf("operation %" G_GUINT64_FORMAT
@@ -769,8 +804,7 @@ static void report_unstarted(struct player *player, struct backend_result *resul
                                   index, op.rank, op.start_ps)
                 : g_strdup_printf("operation %" G_GUINT64_FORMAT
                                   ": rank %u never began (%u of %u dependencies met)",
-                                  index, op.rank, op.n_needed > 1 && count ? *count : 0,
-                                  op.n_needed);
+                                  index, op.rank, count_of(player, index), op.n_needed);
 
         add_wait(result, line);
         if (op.kind != SCHEDULE_MESSAGE)
@@ -910,6 +944,11 @@ void player_report(struct player *player, struct backend_result *result)
     result->delivered_bytes = player->delivered_bytes;
 }
 
+size_t player_message_bytes(uint32_t n_planes)
+{
+    return sizeof(struct played) + n_planes * sizeof(int64_t) + sizeof(gpointer);
+}
+
 void player_clear(struct player *player)
 {
     struct connection *next;
@@ -936,6 +975,8 @@ void player_clear(struct player *player)
     g_free(player->started);
     g_hash_table_unref(player->counts);
     g_hash_table_unref(player->connections);
+    for (guint i = player->n_released; i < player->messages->len; i++)
+        g_free(g_ptr_array_index(player->messages, i));
     g_ptr_array_unref(player->messages);
     g_free(player->groups);
     g_clear_error(&player->error);

@@ -28,6 +28,7 @@ struct player {
     struct node **nodes;   /* by host; made when first asked */
     struct ledger *ledger; /* NULL if the nodes do not account for their time */
     bool over;             /* nothing is left to do, or something went wrong; stops the engine */
+    bool keeps;            /* messages stay to the end: somebody looks at them (models/series.h) */
     GError *error;         /* input that cannot be played, found on the way */
     /* private */
     struct event follow_up, starter;
@@ -36,11 +37,12 @@ struct player {
     GArray *starts; /* roots that start later: struct step by time */
     guint starts_done;
     guint8 *started;         /* bit per operation */
-    GHashTable *counts;      /* operation -> edges fired, where more than one is needed */
+    GHashTable *counts;      /* waiting operation -> edges fired, where more than one is needed */
     GHashTable *connections; /* by (src, dst, profile) */
     struct connection *first_connection;
     struct agreements agreements;
-    GPtrArray *messages;
+    GPtrArray *messages; /* in the order of posting */
+    guint n_released;    /* of them, at the front: reported and freed */
     struct player_group *groups;
     uint64_t n_open_messages, n_open_tasks;
     uint64_t n_done, n_flows, n_finished, n_failed;
@@ -55,5 +57,8 @@ void player_init(struct player *player, struct engine *engine, const struct back
 void player_report(struct player *player, struct backend_result *result);
 
 void player_clear(struct player *player);
+
+/* What a message takes until it is released. */
+size_t player_message_bytes(uint32_t n_planes);
 
 #endif

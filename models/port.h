@@ -28,40 +28,64 @@ struct wire_slot {
     uint16_t ecn;
 };
 
+/* What few ports have: those that lose packets, have dropped some, or run on a slow clock. */
+struct port_rare {
+    loss_draw *lose; /* asked for the loss_classes */
+    uint64_t loss_threshold;
+    struct random_stream loss_draws;
+    struct port_loss *loss;        /* NULL: by chance alone; owned */
+    int64_t drift_ppt, drift_rest; /* of a NIC's clock */
+    int64_t n_dropped[SINK_N_DROPS], n_dropped_bytes;
+};
+
+/*
+ * Three cache lines: what the arrival of the ring's head touches, what a departure touches besides,
+ * and what is needed now and then.
+ */
 struct port {
-    /* first cache line of a pair: what the arrival of the ring's head touches */
-    _Alignas(128) struct event arrival;
+    _Alignas(64) struct event arrival;
     struct wire_slot *ring;
     uint32_t mask, head, tail, started; /* ring[head..tail) on the wire or waiting to start */
     uint32_t number, peer;              /* directed port of the graph; node at its end */
+    uint32_t ps_per_byte;               /* 0: not a whole number, or a clock that drifts */
     uint8_t loss_classes;               /* bit set of packet classes that may be lost here */
     uint8_t markable_ecn;               /* enum packet_ecn of packets that may be marked here */
     uint8_t mark_rule;                  /* entry of the fabric's ecn_map */
-    bool peer_is_switch;
-    bool from_host;
-    /* second: what a departure touches */
+    bool peer_is_switch : 1, from_host : 1;
     _Alignas(64) int64_t busy_until_ps;
     int64_t waiting_bytes; /* in the ring, transmission not started when last looked at */
-    int64_t ps_per_byte;   /* 0 where the rate gives no whole number */
     int64_t delay_ps;
     int64_t limit_bytes;
     int64_t n_packets, n_bytes;
     int64_t max_waiting_bytes;
-    /* now and then */
-    uint64_t loss_threshold;
-    struct random_stream loss_draws, mark_draws;
-    loss_draw *lose;          /* asked for the loss_classes */
-    struct port_loss *loss;   /* NULL: by chance alone; owned */
     struct port_lanes *lanes; /* of the form `priority`; owned */
-    int64_t rate_bps;
-    int64_t drift_ppt, drift_rest; /* of a NIC's clock */
+    _Alignas(64) struct random_stream mark_draws;
     int64_t n_marked;
-    int64_t n_dropped[SINK_N_DROPS], n_dropped_bytes;
-    struct event ready; /* the transmitter becomes free; host ports only */
+    int64_t rate_bps;
+    struct port_rare *rare; /* NULL: none; owned */
+    struct event ready;     /* the transmitter becomes free; `fifo`: host ports only */
 };
+
+G_STATIC_ASSERT(sizeof(struct port) == 192);
+
+/* The port's rare part, made if it has none; and its end. */
+struct port_rare *port_rare(struct port *port);
+void port_rare_free(struct port *port);
+
+/* The faults that touch the port; NULL: none (models/faults.h). */
+static inline struct port_faults *port_faults(const struct port *port)
+{
+    return port->rare && port->rare->loss ? port->rare->loss->faults : NULL;
+}
+
+static inline int64_t port_n_dropped(const struct port *port, enum sink_drop cause)
+{
+    return port->rare ? port->rare->n_dropped[cause] : 0;
+}
 
 struct port_ops {
     const char *name, *summary;
+    size_t bytes; /* that a port has beside its struct */
     /* Sets the port's events; the rest of the port is set. */
     void (*init)(struct fabric *fabric, struct port *port);
     void (*clear)(struct port *port);

@@ -282,7 +282,7 @@ PORT_COMPILED_TWICE void arrive_with(struct event_queue *queue, struct event *ev
     if (port->head != port->tail)
         port_schedule_head(queue, port);
     if (port->loss_classes >> slot.class & 1) {
-        enum sink_drop cause = port->lose(fabric, port, &slot);
+        enum sink_drop cause = port->rare->lose(fabric, port, &slot);
 
         if (cause != SINK_N_DROPS) {
             port_drop(fabric, port, &slot, cause, observer);
@@ -418,8 +418,8 @@ static void report(const struct fabric *fabric, const struct port *port, struct 
     {                                                                                              \
         .name = "priority",                                                                        \
         .summary = "A queue for each priority; shared buffer, pauses, marks at dequeue.",          \
-        .init = init, .clear = clear, .send = send_, .idle = idle, .count = count,                 \
-        .look = look_at, .set_rate = set_rate, .report = report,                                   \
+        .bytes = sizeof(struct port_lanes), .init = init, .clear = clear, .send = send_,           \
+        .idle = idle, .count = count, .look = look_at, .set_rate = set_rate, .report = report,     \
     }
 
 const struct port_ops port_priority = PRIORITY_OPS(priority_send);

@@ -17,26 +17,16 @@ static inline struct fabric *fabric_of(struct event_queue *queue)
 
 void port_ring_grow(struct port *port);
 
+/* The same where the rate gives no whole number of ps a byte, or the clock drifts. */
+int64_t port_odd_transmission_ps(struct port *port, uint32_t bytes);
+
 static inline int64_t port_transmission_ps(struct port *port, uint32_t bytes)
 {
-    int64_t ps = port->ps_per_byte ? port->ps_per_byte * (int64_t)bytes
-                                   : units_transmission_ps(bytes, port->rate_bps);
-
-    if (port->drift_ppt) { /* a slow clock takes longer; what is below a picosecond is kept */
-        __int128 extra = (__int128)ps * port->drift_ppt + port->drift_rest;
-
-        ps += (int64_t)(extra / UNITS_PPT);
-        port->drift_rest = (int64_t)(extra % UNITS_PPT);
-    }
-    return ps;
+    return port->ps_per_byte ? (int64_t)port->ps_per_byte * bytes
+                             : port_odd_transmission_ps(port, bytes);
 }
 
-static inline void port_take_rate(struct port *port, int64_t rate_bps)
-{
-    port->rate_bps = rate_bps;
-    port->ps_per_byte =
-        INT64_C(8000000000000) % rate_bps == 0 ? INT64_C(8000000000000) / rate_bps : 0;
-}
+void port_take_rate(struct port *port, int64_t rate_bps);
 
 static inline void port_schedule_head(struct event_queue *queue, struct port *port)
 {
@@ -79,16 +69,16 @@ PORT_COMPILED_TWICE void port_put(struct fabric *fabric, struct port *port,
                   slot->arrive_ps);
 }
 
+/* Counts the drop. Takes the packet. */
+void port_count_drop(struct fabric *fabric, struct port *port, const struct wire_slot *slot,
+                     enum sink_drop cause);
+
 PORT_COMPILED_TWICE void port_drop(struct fabric *fabric, struct port *port,
                                    const struct wire_slot *slot, enum sink_drop cause,
                                    struct observer *observer)
 {
     OBSERVER_TELL(observer, dropped, port->number, slot->packet, cause);
-
-    port->n_dropped[cause]++;
-    fabric->n_dropped_class[slot->class]++;
-    port->n_dropped_bytes += slot->bytes;
-    packet_give(&fabric->engine.pool, slot->packet);
+    port_count_drop(fabric, port, slot, cause);
 }
 
 /* The port by which a switch sends on what came in by `in`; NULL: it has no way there. */

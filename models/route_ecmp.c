@@ -18,4 +18,5 @@ const struct route_ops route_ecmp = {
     .summary = "Hash of the 5-tuple and the switch's seed: one path per 5-tuple.",
     .source = "RFC 2992; per-switch seed as in HPCC's ns-3",
     .choose = choose,
+    .repeatable = true,
 };

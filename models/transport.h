@@ -50,12 +50,16 @@ struct transport_profile {
     void *config; /* ops->config_size bytes */
 };
 
-/* One message on its way; the backend owns it, transports count in it. */
+/*
+ * One message on its way; the backend owns it, transports count in it. When it is delivered and
+ * acknowledged and no packet names it any more, it is gone.
+ */
 struct message {
     struct connection *connection;
     uint64_t op; /* of the schedule */
     int64_t bytes;
     uint32_t stream;
+    uint32_t n_out; /* packets that name it and are queued or on their way */
     bool delivered, acknowledged, failed;
     int64_t start_ps, end_receiver_ps, end_sender_ps;
     /* counters, by the side that can know */
@@ -96,6 +100,21 @@ struct transport_sample {
     int64_t window_bytes;    /* payload that may be in flight; 0: no window */
     int64_t rate_bps;        /* at which it is paced, all its senders together; 0: not paced */
     int64_t in_flight_bytes; /* payload sent, neither acknowledged nor known lost */
+};
+
+/* What a connection needs; for estimates. */
+struct transport_need {
+    /* given */
+    int64_t n_ports;  /* NIC ports of its source */
+    int64_t n_out;    /* data packets in flight at most, over time */
+    int64_t n_posted; /* data packets in all */
+    /* told; begins as what suits a transport that does not tell */
+    double bytes;           /* of memory, packets left out */
+    double n_replies;       /* acknowledgements and the like for each data packet */
+    double work;            /* CPU time of a packet-hop, that of RoCEv2's go-back-N being 1 */
+    int64_t window_packets; /* that it may soon have in flight; 0: no limit */
+    int64_t n_nics;         /* that it sends by at once */
+    double share;           /* bandwidth-delay products that senders to one host share; 0: any */
 };
 
 #define TRANSPORT_WIRE_ROOM 128 /* bytes that encode() may write */
@@ -140,6 +159,8 @@ struct transport_ops {
     void (*sample)(const struct connection *connection, struct transport_sample *sample);
     /* Wire bytes of the largest packet; NULL: payload and header. */
     int64_t (*frame_bytes)(const void *config);
+    /* Tells what a connection needs; may be NULL. */
+    void (*need)(const void *config, struct transport_need *need);
     /*
      * Writes what a packet of this transport has behind its UDP header, TRANSPORT_WIRE_ROOM bytes
      * at most; NULL: there is no such format, and packets cannot be captured.
@@ -153,6 +174,18 @@ static inline uint8_t *transport_put(uint8_t *bytes, uint64_t value, int n_bytes
     for (int i = n_bytes - 1; i >= 0; i--, value >>= 8)
         bytes[i] = (uint8_t)value;
     return bytes + n_bytes;
+}
+
+/* What a connection of a profile needs, whether or not its transport tells. */
+struct transport_need transport_need(const struct transport_profile *profile, int64_t n_ports,
+                                     int64_t n_out, int64_t n_posted);
+
+/* Elements of a ring that has grown by doubling from `first` until it holds n. */
+static inline int64_t transport_ring(int64_t first, int64_t n)
+{
+    while (first < n)
+        first *= 2;
+    return first;
 }
 
 /* Wire bytes of the largest packet that a profile sends. */

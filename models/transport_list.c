@@ -32,6 +32,22 @@ const char *transport_fault(const struct transport_ops *ops)
     return NULL;
 }
 
+struct transport_need transport_need(const struct transport_profile *profile, int64_t n_ports,
+                                     int64_t n_out, int64_t n_posted)
+{
+    struct transport_need need = {.n_ports = n_ports,
+                                  .n_out = n_out,
+                                  .n_posted = n_posted,
+                                  .bytes = (double)profile->ops->connection_size,
+                                  .n_replies = 1,
+                                  .work = 1,
+                                  .n_nics = 1};
+
+    if (profile->ops->need)
+        profile->ops->need(profile->config, &need);
+    return need;
+}
+
 int64_t transport_frame_bytes(const struct transport_profile *profile)
 {
     const struct transport_common *common = profile->config;

@@ -32,6 +32,8 @@
 #define N_PORTS    16384u
 #define NO_CSN     UINT32_MAX
 #define MAX_PATHS  4096
+#define FIRST_SENT 8
+#define FIRST_CSNS 64
 
 enum { SPRAY_WINDOW, SPRAY_ROTATE, SPRAY_SINGLE };
 enum { PRESET_TAIL, PRESET_CUT };
@@ -276,7 +278,7 @@ static void arm(struct metaroce *meta, struct path *path)
 
 static void grow_sent(struct path *path)
 {
-    uint32_t room = path->sent ? 2 * (path->sent_mask + 1) : 16;
+    uint32_t room = path->sent ? 2 * (path->sent_mask + 1) : FIRST_SENT;
     struct sent *sent = g_new0(struct sent, room);
 
     for (uint32_t number = path->floor; number != path->next; number++)
@@ -354,7 +356,7 @@ static struct packet *make_data(struct metaroce *meta, struct path *path, uint32
 
 static void grow_csns(struct metaroce *meta)
 {
-    uint32_t room = meta->csns ? 2 * (meta->csns_mask + 1) : 64;
+    uint32_t room = meta->csns ? 2 * (meta->csns_mask + 1) : FIRST_CSNS;
     struct csn *csns = g_new0(struct csn, room);
 
     for (uint32_t csn = meta->una; csn != meta->next; csn++)
@@ -676,6 +678,24 @@ static void wake(struct metaroce *meta, struct path *path)
     }
 }
 
+/* All that was posted is acknowledged: rings that have grown are given back. */
+static void rest(struct metaroce *meta)
+{
+    if (meta->csns_mask < FIRST_CSNS)
+        return;
+    for (uint32_t p = 0; p < meta->n_paths; p++)
+        if (meta->paths[p].floor != meta->paths[p].next)
+            return; /* a number that was not heard of, or a probe */
+    for (uint32_t p = 0; p < meta->n_paths; p++) {
+        if (meta->paths[p].sent_mask < FIRST_SENT)
+            continue;
+        g_clear_pointer(&meta->paths[p].sent, g_free);
+        meta->paths[p].sent_mask = 0;
+    }
+    g_clear_pointer(&meta->csns, g_free);
+    meta->csns_mask = 0;
+}
+
 static void hear(struct metaroce *meta, const struct ack_header *ack)
 {
     const struct metaroce_config *config = config_of(meta);
@@ -696,6 +716,8 @@ static void hear(struct metaroce *meta, const struct ack_header *ack)
         settle_gaps(meta, path, ack);
     take_window(path);
     settle_floor(path);
+    if (meta->una == meta->next && !meta->first)
+        rest(meta);
     if (path->in_flight > 0)
         arm(meta, path);
     if (config->rehash && path->n_since_rehash >= 64 && is_bad(meta, path))
@@ -1306,6 +1328,31 @@ static int64_t frame_bytes(const void *configuration)
            (config->verb ? config->match_bytes : 0);
 }
 
+/*
+ * Windows begin at window_initial, and the receiver's share soon caps what they grow to. A path
+ * seldom gets ack_every packets within ack_delay: 0.7 to 1 replies a packet were measured. Rings
+ * span more than is in flight, since some paths are late.
+ */
+static void tell_need(const void *values, struct transport_need *need)
+{
+    const struct metaroce_config *config = values;
+    int64_t n_paths = config->spray == SPRAY_SINGLE ? 1 : config->paths;
+    int64_t n_each = MIN(4 * (need->n_out / n_paths + 1), SACK_BITS);
+    int64_t n_csns = MIN(5 * need->n_out / 2, need->n_posted);
+
+    need->bytes = (double)(sizeof(struct metaroce) + sizeof(struct stream) + SACK_BITS / 8) +
+                  (double)need->n_ports * (sizeof(struct sender) + sizeof(struct plane)) +
+                  (double)n_paths * sizeof(struct path) +
+                  (double)(MIN(n_paths, need->n_posted) * transport_ring(FIRST_SENT, n_each)) *
+                      sizeof(struct sent) +
+                  (double)transport_ring(FIRST_CSNS, n_csns) * sizeof(struct csn);
+    need->n_replies = n_paths > 1 ? 0.9 : 1.0 / (double)config->ack_every;
+    need->work = 1.3;
+    need->window_packets = n_paths * config->window_initial;
+    need->n_nics = MIN(n_paths, need->n_ports);
+    need->share = config->share ? (double)config->share_headroom / (double)UNITS_PPT : 0;
+}
+
 const struct transport_ops transport_metaroce = {
     .name = "metaroce",
     .summary = "MetaRoCE: many paths, gap is loss, window per path, receiver's share, probing.",
@@ -1324,5 +1371,6 @@ const struct transport_ops transport_metaroce = {
     .receiver_params = receiver_params,
     .sample = sample,
     .frame_bytes = frame_bytes,
+    .need = tell_need,
     .encode = encode,
 };

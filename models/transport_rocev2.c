@@ -30,6 +30,7 @@
 #define MAX_QPS     32
 #define SACK_BITS   256
 #define SR_RANGE    4096 /* PSNs between the oldest unacknowledged and the newest; power of two */
+#define FIRST_SLOTS 32
 #define OPEN_WINDOW (INT64_C(1) << 22) /* "no window": half the PSN space bounds it */
 #define FIRST_PORT  49152u
 #define N_PORTS     16384u
@@ -85,6 +86,18 @@ struct slot {       /* selective repeat: one PSN that was sent */
     bool resent; /* more than once transmitted */
 };
 
+/* Selective repeat's part of a queue pair. */
+struct repeat {
+    /* sender */
+    struct slot *slots; /* ring by PSN */
+    uint32_t slots_mask;
+    struct ring64 sent, lost; /* PSN by order of transmission; PSNs to send again */
+    uint64_t first_order;     /* order of the head of `sent` */
+    /* receiver */
+    uint64_t highest_received;
+    uint64_t received[SR_RANGE / 64]; /* bits by PSN */
+};
+
 struct qp {
     /* sender */
     uint64_t una, next, end; /* oldest unacknowledged, next to send, behind the last posted */
@@ -99,19 +112,14 @@ struct qp {
     CC_WITH_STATE(CC_STATE_BYTES);
     uint32_t source_port;
     bool failed;
-    uint16_t home;      /* NIC port on which it would be */
-    struct slot *slots; /* selective repeat: ring by PSN */
-    uint32_t slots_mask;
-    struct ring64 sent, lost; /* PSN by order of transmission; PSNs to send again */
-    uint64_t first_order;     /* order of the head of `sent` */
+    uint16_t home; /* NIC port on which it would be */
     /* receiver */
     uint64_t expected;
     int64_t last_offset; /* of the previous arrival from `expected` at that time, made absolute */
     bool nak_sent;
     int64_t n_unacknowledged;
     int64_t notify_after_ps; /* no CNP before this instant */
-    uint64_t *received;      /* selective repeat: bits by PSN, SR_RANGE of them */
-    uint64_t highest_received;
+    struct repeat *repeat;   /* NULL: go-back-N */
 };
 
 struct rocev2 {
@@ -120,7 +128,8 @@ struct rocev2 {
     struct sender *senders;
     struct qp *qps;
     const struct cc_ops *cc;
-    struct cc_rule *rules; /* by NIC */
+    struct cc_rule *rules; /* by NIC, or one for all that are alike */
+    uint32_t n_rules;
     int64_t rto_ps;
     int64_t rto_less_ps; /* by how much the timeout for few packets in flight is shorter */
     struct bond *bond;   /* NULL: off */
@@ -183,6 +192,11 @@ static inline const struct rocev2_config *config_of(const struct rocev2 *roce)
     return roce->connection.config;
 }
 
+static const struct cc_rule *rule_of(const struct rocev2 *roce, uint32_t nic)
+{
+    return &roce->rules[nic < roce->n_rules ? nic : 0];
+}
+
 static inline struct segment *segment_at(struct qp *qp, uint32_t index)
 {
     return &qp->segments[(qp->first_segment + index) & (qp->segments_room - 1)];
@@ -234,7 +248,7 @@ static void add_segment(struct qp *qp, struct message *message, uint64_t sequenc
                         uint64_t n_packets, int64_t bytes)
 {
     if (qp->n_segments == qp->segments_room) {
-        uint32_t room = qp->segments_room ? 2 * qp->segments_room : 4;
+        uint32_t room = qp->segments_room ? 2 * qp->segments_room : 1;
         struct segment *segments = g_new(struct segment, room);
 
         for (uint32_t i = 0; i < qp->n_segments; i++)
@@ -261,7 +275,8 @@ static void fail_qp(struct rocev2 *roce, struct qp *qp)
     }
     qp->n_segments = 0;
     qp->next = qp->una = qp->end;
-    qp->lost.head = qp->lost.tail;
+    if (qp->repeat)
+        qp->repeat->lost.head = qp->repeat->lost.tail;
 }
 
 static void post(struct connection *connection, struct message *message)
@@ -347,34 +362,37 @@ static struct packet *pull_go_back_n(struct rocev2 *roce, struct qp *qp, struct 
 
 static struct slot *slot_of(struct qp *qp, uint64_t psn)
 {
-    return &qp->slots[psn & qp->slots_mask];
+    return &qp->repeat->slots[psn & qp->repeat->slots_mask];
 }
 
 static void grow_slots(struct qp *qp)
 {
-    uint32_t room = qp->slots ? 2 * (qp->slots_mask + 1) : 32;
+    struct repeat *repeat = qp->repeat;
+    uint32_t room = repeat->slots ? 2 * (repeat->slots_mask + 1) : FIRST_SLOTS;
     struct slot *slots = g_new0(struct slot, room);
 
     for (uint64_t psn = qp->una; psn < qp->next; psn++)
         slots[psn & (room - 1)] = *slot_of(qp, psn);
-    g_free(qp->slots);
-    qp->slots = slots;
-    qp->slots_mask = room - 1;
+    g_free(repeat->slots);
+    repeat->slots = slots;
+    repeat->slots_mask = room - 1;
 }
 
 /* The next PSN to send: a lost one first, then a new one; false if there is none. */
 static bool choose_psn(const struct rocev2 *roce, struct qp *qp, uint64_t *psn)
 {
-    while (!ring_empty(&qp->lost)) {
-        *psn = qp->lost.items[qp->lost.head & qp->lost.mask];
+    struct repeat *repeat = qp->repeat;
+
+    while (!ring_empty(&repeat->lost)) {
+        *psn = repeat->lost.items[repeat->lost.head & repeat->lost.mask];
         if (*psn >= qp->una && slot_of(qp, *psn)->state == SLOT_LOST)
             break;
-        ring_pop(&qp->lost);
+        ring_pop(&repeat->lost);
     }
     if (qp->in_flight >= window_packets(qp))
         return false;
-    if (!ring_empty(&qp->lost)) {
-        ring_pop(&qp->lost);
+    if (!ring_empty(&repeat->lost)) {
+        ring_pop(&repeat->lost);
         return true;
     }
     if (qp->next == qp->end || qp->next - qp->una >= SR_RANGE)
@@ -388,9 +406,10 @@ static bool choose_psn(const struct rocev2 *roce, struct qp *qp, uint64_t *psn)
 
 static struct packet *pull_selective(struct rocev2 *roce, struct qp *qp, struct sender *sender)
 {
+    struct repeat *repeat = qp->repeat;
     uint64_t psn;
 
-    if (qp->next - qp->una >= (uint64_t)(qp->slots ? qp->slots_mask + 1 : 0))
+    if (qp->next - qp->una >= (uint64_t)(repeat->slots ? repeat->slots_mask + 1 : 0))
         grow_slots(qp);
     if (!choose_psn(roce, qp, &psn))
         return NULL;
@@ -399,9 +418,9 @@ static struct packet *pull_selective(struct rocev2 *roce, struct qp *qp, struct 
 
     if (qp->in_flight++ == 0)
         arm(roce, qp);
-    *slot_of(qp, psn) = (struct slot){qp->first_order + (qp->sent.tail - qp->sent.head), SLOT_OUT,
-                                      psn < qp->highest};
-    ring_push(&qp->sent, psn);
+    *slot_of(qp, psn) = (struct slot){repeat->first_order + (repeat->sent.tail - repeat->sent.head),
+                                      SLOT_OUT, psn < qp->highest};
+    ring_push(&repeat->sent, psn);
     return make_data(roce, qp, sender, segment, psn,
                      last || psn + 1 < qp->highest || qp->in_flight >= window_packets(qp));
 }
@@ -459,6 +478,20 @@ static void settle_segments(struct rocev2 *roce, struct qp *qp)
     }
 }
 
+/* All that was posted is acknowledged: rings that have grown are given back. */
+static void rest(struct repeat *repeat)
+{
+    if (repeat->slots_mask < FIRST_SLOTS)
+        return;
+    repeat->first_order += repeat->sent.tail - repeat->sent.head;
+    g_free(repeat->slots);
+    g_free(repeat->sent.items);
+    g_free(repeat->lost.items);
+    repeat->slots = NULL;
+    repeat->slots_mask = 0;
+    repeat->sent = repeat->lost = (struct ring64){NULL, 0, 0, 0};
+}
+
 /* Everything below `cumulative` has arrived. */
 static void advance(struct rocev2 *roce, struct qp *qp, uint64_t cumulative)
 {
@@ -491,8 +524,10 @@ static void mark_done(struct qp *qp, uint64_t psn, uint64_t *newest)
 /* What was transmitted before `newest` and has not arrived is lost: the path is FIFO. */
 static void mark_lost_before(const struct rocev2 *roce, struct qp *qp, uint64_t newest)
 {
-    while (qp->first_order < newest && !ring_empty(&qp->sent)) {
-        uint64_t psn = ring_pop(&qp->sent), order = qp->first_order++;
+    struct repeat *repeat = qp->repeat;
+
+    while (repeat->first_order < newest && !ring_empty(&repeat->sent)) {
+        uint64_t psn = ring_pop(&repeat->sent), order = repeat->first_order++;
         struct slot *slot = slot_of(qp, psn);
 
         if (psn < qp->una || slot->state != SLOT_OUT || slot->order != order)
@@ -501,7 +536,7 @@ static void mark_lost_before(const struct rocev2 *roce, struct qp *qp, uint64_t 
             continue; /* stays in flight until it is heard of or the timeout */
         slot->state = SLOT_LOST;
         qp->in_flight--;
-        ring_push(&qp->lost, psn);
+        ring_push(&repeat->lost, psn);
     }
 }
 
@@ -522,6 +557,8 @@ static void hear_selective(struct rocev2 *roce, struct qp *qp, const struct head
     mark_lost_before(roce, qp, newest);
     if (cumulative > qp->una)
         advance(roce, qp, cumulative);
+    if (qp->una == qp->end)
+        rest(qp->repeat);
 }
 
 static void hear_go_back_n(struct rocev2 *roce, struct qp *qp, const struct header *header)
@@ -558,17 +595,19 @@ static void hear(struct rocev2 *roce, const struct header *header)
 
 static void rewind_all(struct qp *qp)
 {
+    struct repeat *repeat = qp->repeat;
+
     for (uint64_t psn = qp->una; psn < qp->next; psn++) {
         struct slot *slot = slot_of(qp, psn);
 
         if (slot->state == SLOT_OUT) {
             slot->state = SLOT_LOST;
-            ring_push(&qp->lost, psn);
+            ring_push(&repeat->lost, psn);
         }
     }
     qp->in_flight = 0;
-    qp->first_order += qp->sent.tail - qp->sent.head;
-    qp->sent.head = qp->sent.tail;
+    repeat->first_order += repeat->sent.tail - repeat->sent.head;
+    repeat->sent.head = repeat->sent.tail;
 }
 
 /* What is on its way counts as lost. */
@@ -588,7 +627,7 @@ static void move_qp(struct rocev2 *roce, struct qp *qp, uint32_t nic)
     if (qp->failed || sender->nic == nic)
         return;
     host_sender_move(&roce->connection, sender, nic);
-    qp->rule = &roce->rules[nic];
+    qp->rule = rule_of(roce, nic);
     roce->n_moves++;
 }
 
@@ -700,15 +739,16 @@ static void timer_fires(struct event_queue *queue, struct event *event)
 /* The bits of a SACK: from the expected PSN on, or so that they end with the one that came. */
 static void fill_bits(const struct qp *qp, struct header *header, uint64_t arrived)
 {
+    const struct repeat *repeat = qp->repeat;
     uint64_t base = qp->expected;
 
     if (arrived >= base + SACK_BITS)
         base = arrived - SACK_BITS + 1;
     header->base = (uint32_t)base & PSN_MASK;
-    for (uint64_t i = 0; i < SACK_BITS && base + i <= qp->highest_received; i++) {
+    for (uint64_t i = 0; i < SACK_BITS && base + i <= repeat->highest_received; i++) {
         uint64_t bit = (base + i) & (SR_RANGE - 1);
 
-        header->bits[i / 64] |= (qp->received[bit / 64] >> (bit % 64) & 1) << (i % 64);
+        header->bits[i / 64] |= (repeat->received[bit / 64] >> (bit % 64) & 1) << (i % 64);
     }
 }
 
@@ -770,26 +810,25 @@ static void take_go_back_n(struct rocev2 *roce, struct qp *qp, uint32_t nic,
 static void take_selective(struct rocev2 *roce, struct qp *qp, uint32_t nic,
                            const struct header *header, uint32_t payload)
 {
+    struct repeat *repeat = qp->repeat;
     uint64_t psn = psn_unwrap(header->psn, qp->expected), bit = psn & (SR_RANGE - 1);
 
-    if (!qp->received)
-        qp->received = g_new0(uint64_t, SR_RANGE / 64);
-    if (psn < qp->expected || qp->received[bit / 64] >> (bit % 64) & 1) {
+    if (psn < qp->expected || repeat->received[bit / 64] >> (bit % 64) & 1) {
         header->message->spurious_retransmissions++;
         acknowledge(roce, qp, nic, header->qp, true, KIND_SACK, psn);
         return;
     }
     assert(psn - qp->expected < SR_RANGE);
-    qp->received[bit / 64] |= UINT64_C(1) << (bit % 64);
-    if (psn > qp->highest_received)
-        qp->highest_received = psn;
+    repeat->received[bit / 64] |= UINT64_C(1) << (bit % 64);
+    if (psn > repeat->highest_received)
+        repeat->highest_received = psn;
     bool gap = psn != qp->expected;
 
-    for (bit = qp->expected & (SR_RANGE - 1); qp->received[bit / 64] >> (bit % 64) & 1;
+    for (bit = qp->expected & (SR_RANGE - 1); repeat->received[bit / 64] >> (bit % 64) & 1;
          bit = ++qp->expected & (SR_RANGE - 1))
-        qp->received[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
+        repeat->received[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
     bool whole = host_place(&roce->connection, header->message, nic, payload);
-    bool holes = qp->expected <= qp->highest_received;
+    bool holes = qp->expected <= repeat->highest_received;
 
     acknowledge(roce, qp, nic, header->qp, header->ack_request || gap || holes,
                 holes ? KIND_SACK : KIND_ACK, psn);
@@ -813,7 +852,7 @@ static G_GNUC_NO_INLINE void notify(struct rocev2 *roce, struct qp *qp, uint32_t
     memset(header, 0, sizeof *header);
     header->qp = index;
     header->kind = KIND_CNP;
-    qp->notify_after_ps = now_ps + roce->rules[nic].notify_interval_ps;
+    qp->notify_after_ps = now_ps + qp->rule->notify_interval_ps;
     roce->n_cnps++;
     host_control(&roce->connection, roce->connection.dst, nic, packet);
 }
@@ -865,6 +904,32 @@ static gboolean check(const void *values, GError **error)
     return FALSE;
 }
 
+static struct cc_rule derive_rule(const struct rocev2 *roce, int64_t rate_bps)
+{
+    const struct rocev2_config *config = config_of(roce);
+    int64_t window = config->window / config->common.payload / config->queue_pairs;
+    struct cc_rule rule = {.initial =
+                               CC_ONE * (config->window == 0 ? OPEN_WINDOW : MAX(window, 1))};
+
+    roce->cc->derive(&config->cc, rate_bps, &rule);
+    return rule;
+}
+
+/* NICs of one rate share a rule, and hosts mostly have NICs of one rate. */
+static void derive_rules(struct rocev2 *roce)
+{
+    const struct host_nic *nics = &roce->connection.src->nics[roce->connection.first_nic];
+    bool alike = true;
+
+    roce->cc = cc_list[config_of(roce)->cc.kind];
+    for (uint32_t nic = 1; nic < roce->connection.n_nics; nic++)
+        alike &= nics[nic].rate_bps == nics[0].rate_bps;
+    roce->n_rules = alike ? 1 : roce->connection.n_nics;
+    roce->rules = g_new(struct cc_rule, roce->n_rules);
+    for (uint32_t i = 0; i < roce->n_rules; i++)
+        roce->rules[i] = derive_rule(roce, nics[i].rate_bps);
+}
+
 static void open_qp(struct rocev2 *roce, uint32_t index, struct random_stream *draws, uint32_t base)
 {
     struct qp *qp = &roce->qps[index];
@@ -874,8 +939,10 @@ static void open_qp(struct rocev2 *roce, uint32_t index, struct random_stream *d
     engine_timer_init(roce->connection.engine, &qp->timer, timer_fires);
     qp->source_port = FIRST_PORT + (uint32_t)random_below(draws, N_PORTS);
     qp->last_offset = -1;
+    if (config_of(roce)->recovery == SELECTIVE_REPEAT)
+        qp->repeat = g_new0(struct repeat, 1);
     qp->home = (uint16_t)roce->senders[index].nic;
-    qp->rule = &roce->rules[roce->senders[index].nic];
+    qp->rule = rule_of(roce, roce->senders[index].nic);
     roce->cc->start(qp->rule, &qp->cc);
 }
 
@@ -891,21 +958,6 @@ static void open_bond(struct rocev2 *roce)
     bond_look(roce->bond);
     for (uint32_t index = 0; index < roce->n_qps; index++)
         move_qp(roce, &roce->qps[index], port_for(roce, roce->qps[index].home, index));
-}
-
-static void derive_rules(struct rocev2 *roce)
-{
-    const struct rocev2_config *config = config_of(roce);
-    int64_t window = config->window / config->common.payload / config->queue_pairs;
-
-    roce->cc = cc_list[config->cc.kind];
-    roce->rules = g_new0(struct cc_rule, roce->connection.n_nics);
-    for (uint32_t nic = 0; nic < roce->connection.n_nics; nic++) {
-        roce->rules[nic].initial = CC_ONE * (config->window == 0 ? OPEN_WINDOW : MAX(window, 1));
-        roce->cc->derive(&config->cc,
-                         roce->connection.src->nics[roce->connection.first_nic + nic].rate_bps,
-                         &roce->rules[nic]);
-    }
 }
 
 static void open(struct connection *connection)
@@ -944,10 +996,12 @@ static void close_connection(struct connection *connection)
         host_sender_clear(connection, &roce->senders[index]);
         engine_timer_cancel(connection->engine, &qp->timer);
         g_free(qp->segments);
-        g_free(qp->slots);
-        g_free(qp->sent.items);
-        g_free(qp->lost.items);
-        g_free(qp->received);
+        if (qp->repeat) {
+            g_free(qp->repeat->slots);
+            g_free(qp->repeat->sent.items);
+            g_free(qp->repeat->lost.items);
+        }
+        g_free(qp->repeat);
     }
     g_free(roce->senders);
     g_free(roce->qps);
@@ -1152,6 +1206,23 @@ static void agree(const void *receiver, void *agreed)
     config->cc.cnp_interval = rule.notify_interval_ps;
 }
 
+static void tell_need(const void *values, struct transport_need *need)
+{
+    const struct rocev2_config *config = values;
+    int64_t n_each = need->n_out / config->queue_pairs + 1; /* in flight, of a queue pair */
+    size_t qp_bytes = sizeof(struct qp) + sizeof(struct sender) + sizeof(struct segment);
+
+    if (config->recovery == SELECTIVE_REPEAT)
+        qp_bytes += sizeof(struct repeat) +
+                    (size_t)transport_ring(FIRST_SLOTS, n_each) * sizeof(struct slot) +
+                    (size_t)transport_ring(16, n_each) * sizeof(uint64_t);
+    need->bytes = (double)(sizeof(struct rocev2) + sizeof(struct cc_rule)) +
+                  (double)config->queue_pairs * (double)qp_bytes;
+    need->n_replies = 1.0 / (double)config->ack_every;
+    need->window_packets = config->window / config->common.payload;
+    need->n_nics = MIN(config->queue_pairs, need->n_ports);
+}
+
 const struct transport_ops transport_rocev2 = {
     .name = "rocev2",
     .summary = "RoCEv2 reliable connections: go-back-N or selective repeat, window, DCQCN.",
@@ -1170,5 +1241,6 @@ const struct transport_ops transport_rocev2 = {
     .receiver_params = receiver_params,
     .agree = agree,
     .sample = sample,
+    .need = tell_need,
     .encode = encode,
 };

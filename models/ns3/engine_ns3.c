@@ -153,10 +153,10 @@ static bool on_loss(void *data, int device, const struct ns3c_packet *told)
     struct wire_slot slot = slot_of(told);
     enum sink_drop cause = SINK_N_DROPS;
 
-    if (port->loss && port->loss->faults)
+    if (port_faults(port))
         cause = faults_lose(fabric, port, &slot);
     else if (port->loss_classes >> slot.class & 1)
-        cause = port->lose(fabric, port, &slot);
+        cause = port->rare->lose(fabric, port, &slot);
     state_of(fabric)->cause = cause;
     if (cause == SINK_N_DROPS)
         OBSERVER_TELL(fabric->engine.observer, arrived, port->number, slot.packet,

@@ -88,11 +88,23 @@ static void print_count(const char *before, double count, const char *after)
 
 static void print_need(const struct survey *survey)
 {
-    describe_quantity("estimate    ", UNITS_BYTES, survey->memory_bytes);
+    const struct need *need = &survey->need;
+
+    describe_quantity("estimate    ", UNITS_BYTES, need->bytes);
     print_count(" of memory, ", survey->n_packets, " packets, ");
     print_count("", survey->n_packet_hops, " packet-hops with acknowledgements, ");
-    describe_quantity("", UNITS_TIME, survey->time_s * 1e12);
+    describe_quantity("", UNITS_TIME, need->cpu_s * 1e12);
     printf(" of CPU without loss\n");
+    describe_quantity("memory      program ", UNITS_BYTES, need->program);
+    describe_quantity(", graph and schedule ", UNITS_BYTES, need->graph + need->schedule);
+    describe_quantity(", hosts ", UNITS_BYTES, need->hosts);
+    describe_quantity(", ports ", UNITS_BYTES, need->ports);
+    describe_quantity(", routes ", UNITS_BYTES, need->routes);
+    describe_quantity(", connections ", UNITS_BYTES, need->connections);
+    describe_quantity(", messages ", UNITS_BYTES, need->messages);
+    describe_quantity(", packets ", UNITS_BYTES, need->packets);
+    describe_quantity(", results ", UNITS_BYTES, need->results);
+    printf("\n");
 }
 
 static void print_check(const struct experiment *experiment)

@@ -240,7 +240,7 @@ static int crosscheck(struct scenario *scenario)
     GError *error = NULL;
     int code = COMMAND_WRONG;
 
-    progress_begin(&check.progress, false);
+    progress_begin(&check.progress, false, 0);
     if (experiment_init(&check.experiment, scenario, &error))
         code = compare(&check, &error);
     progress_end(&check.progress);

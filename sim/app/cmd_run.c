@@ -4,6 +4,7 @@
 #include "sim/app/capture.h"
 #include "sim/app/command.h"
 #include "sim/app/experiment.h"
+#include "sim/app/memory.h"
 #include "sim/app/nccl.h"
 #include "sim/app/output.h"
 #include "sim/app/progress.h"
@@ -25,6 +26,7 @@ struct run {
     struct output *output;
     struct backend_result result;
     struct output_facts facts;
+    double expected_hops;
 };
 
 static double used_s(int who)
@@ -338,7 +340,7 @@ static int play(struct run *run)
     double cpu_before = cpu_s();
     gboolean played;
 
-    progress_begin(&progress, run->line->quiet);
+    progress_begin(&progress, run->line->quiet, run->expected_hops);
     played = experiment_play(run->experiment, output_sink(run->output), progress_report, &progress,
                              &run->result, &error);
     progress_end(&progress);
@@ -386,11 +388,15 @@ static int play_captured(struct run *run)
 static int run_scenario(struct run *run, struct scenario *scenario)
 {
     struct experiment experiment;
+    struct survey survey = {0};
     GError *error = NULL;
     int code;
 
     run->experiment = &experiment;
     if (experiment_init(&experiment, scenario, &error))
+        survey_make(&survey, &experiment);
+    run->expected_hops = survey.n_packet_hops;
+    if (!error && memory_check(&experiment, &survey, &error))
         run->output = output_new(run->folder, &experiment, &error);
     code = run->output ? play_captured(run) : command_fail("run", error);
     output_free(run->output);

@@ -131,8 +131,8 @@ static gboolean survey_grid(const struct sweep_plan *plan, uint32_t grid, struct
 static void print_grid(const struct sweep *sweep, uint32_t grid, uint32_t n,
                        const struct survey *survey)
 {
-    g_autofree char *time = units_display(UNITS_TIME, survey->time_s * 1e12);
-    g_autofree char *memory = units_display(UNITS_BYTES, survey->memory_bytes);
+    g_autofree char *time = units_display(UNITS_TIME, survey->need.cpu_s * 1e12);
+    g_autofree char *memory = units_display(UNITS_BYTES, survey->need.bytes);
 
     printf("%4u ", grid + 1);
     for (guint i = 0; i < sweep->columns->len; i++)
@@ -175,8 +175,8 @@ static gboolean dry_run(const struct options *options, const struct sweep_plan *
             g_prefix_error(error, "grid point %u: ", grid + 1);
             return FALSE;
         }
-        time_s += survey.time_s * n_todo[grid];
-        memory_bytes = MAX(memory_bytes, survey.memory_bytes);
+        time_s += survey.need.cpu_s * n_todo[grid];
+        memory_bytes = MAX(memory_bytes, survey.need.bytes);
         if (n_printed++ < GRID_PRINTED)
             print_grid(sweep, grid, n_todo[grid], &survey);
     }

@@ -106,7 +106,7 @@ static int play(const struct request *request, const struct experiment *experime
     struct progress progress;
     g_autoptr(GError) error = NULL;
 
-    progress_begin(&progress, true);
+    progress_begin(&progress, true, 0);
     recorder_init(&recorder, request->window_first, request->window_n);
     run.recorder = request->record ? &recorder : NULL;
     run.observer = request->record ? &recorder.observer : NULL;

@@ -16,13 +16,14 @@ static void stop_signals(sigset_t *set)
     sigaddset(set, SIGTERM);
 }
 
-void progress_begin(struct progress *progress, bool quiet)
+void progress_begin(struct progress *progress, bool quiet, double expected_hops)
 {
     sigset_t set;
 
     stop_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
-    *progress = (struct progress){.quiet = quiet, .terminal = isatty(STDERR_FILENO)};
+    *progress = (struct progress){
+        .quiet = quiet, .terminal = isatty(STDERR_FILENO), .expected_hops = expected_hops};
     progress->start_us = g_get_monotonic_time();
     progress->next_us =
         progress->start_us + (progress->terminal ? TERMINAL_EVERY_US : PLAIN_EVERY_US);
@@ -39,9 +40,10 @@ static bool stopped(struct progress *progress)
     return progress->signal != 0;
 }
 
-/* The time left if operations go on ending as they did; negative before the first has ended. */
-static double left_s(const struct backend_progress *now, double elapsed_s)
+double progress_left_s(const struct backend_progress *now, double expected_hops, double elapsed_s)
 {
+    if (now->n_hops > 0 && (double)now->n_hops < expected_hops)
+        return elapsed_s * (expected_hops - (double)now->n_hops) / (double)now->n_hops;
     if (now->n_ops_done == 0)
         return -1;
     return elapsed_s * (double)(now->n_ops - now->n_ops_done) / (double)now->n_ops_done;
@@ -50,7 +52,7 @@ static double left_s(const struct backend_progress *now, double elapsed_s)
 static void show(struct progress *progress, const struct backend_progress *now, double elapsed_s)
 {
     g_autofree char *time = units_display(UNITS_TIME, (double)now->now_ps);
-    double left = left_s(now, elapsed_s);
+    double left = progress_left_s(now, progress->expected_hops, elapsed_s);
 
     fprintf(stderr,
             "%s%s simulated, %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT

@@ -14,10 +14,15 @@ struct progress {
     int64_t start_us, next_us; /* monotonic */
     int signal;                /* that stopped the run; 0: none */
     bool shown;
+    double expected_hops; /* of the whole run, from a survey */
 };
 
 /* Blocks the two signals for this thread and those it starts. */
-void progress_begin(struct progress *progress, bool quiet);
+void progress_begin(struct progress *progress, bool quiet, double expected_hops);
+
+/* The time left, from the packet-hops that a survey expects or, when there were more of them, from
+ * the operations that are done; negative if neither can tell. */
+double progress_left_s(const struct backend_progress *now, double expected_hops, double elapsed_s);
 
 /* What experiment_play() is given, with the struct as data. */
 bool progress_report(void *data, const struct backend_progress *now);

@@ -28,7 +28,7 @@ static const char *const types[N_KINDS] = {
     [METRIC] = "(ssd)",
     [SERIES] = "(xstsxs)",
     [STEP] = "(uuxxax)",
-    [PROGRESS] = "(xxttt)",
+    [PROGRESS] = "(xxtttt)",
     [RECORDER] = "(ttatxxxa(xtuuqq))",
     [END] = "(uasastttttttxxd)",
     [FAULT] = "(s)",
@@ -140,7 +140,7 @@ void records_progress(FILE *stream, const struct backend_progress *progress)
 {
     put(stream, PROGRESS,
         g_variant_new(types[PROGRESS], progress->now_ps, progress->end_ps, progress->n_events,
-                      progress->n_ops_done, progress->n_ops));
+                      progress->n_ops_done, progress->n_ops, progress->n_hops));
     fflush(stream);
 }
 
@@ -271,7 +271,7 @@ static void take_progress(const struct records_reader *reader, GVariant *value)
     struct backend_progress progress = {0};
 
     g_variant_get(value, types[PROGRESS], &progress.now_ps, &progress.end_ps, &progress.n_events,
-                  &progress.n_ops_done, &progress.n_ops);
+                  &progress.n_ops_done, &progress.n_ops, &progress.n_hops);
     if (reader->progress)
         reader->progress(reader->progress_data, &progress);
 }

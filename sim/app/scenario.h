@@ -33,7 +33,9 @@ struct run_config {
     int64_t json_lines;   /* every table as lines of JSON too */
     int64_t fct;          /* whether fct.txt is written */
     char *pcap;           /* links whose packets capture.pcap has; "": none */
+    int64_t memory;       /* choice: enum run_memory */
 };
+enum run_memory { RUN_MEMORY_REFUSE, RUN_MEMORY_IGNORE };
 extern const struct param scenario_run_params[];
 extern const struct backend_ops *const scenario_backends[]; /* in the order of run.backend */
 

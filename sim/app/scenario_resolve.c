@@ -47,6 +47,9 @@ const struct param scenario_run_params[] = {
         "Write capture.pcap: the packets of these links, by commas, as their numbers or as faults "
         "name links; of weft run.",
         "our choice: none, the file is large"),
+    PARAM(CHOICE, struct run_config, memory, "refuse", NULL, NULL, "refuse|ignore",
+          "What to do with a run that would need more memory than there is, as estimated.",
+          "our choice: better before the run than in it"),
     PARAM_END,
 };
 

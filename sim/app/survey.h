@@ -9,25 +9,19 @@
 #ifndef WEFT_SIM_APP_SURVEY_H
 #define WEFT_SIM_APP_SURVEY_H
 
+#include "models/need.h"
 #include "sim/app/experiment.h"
 
 #define SURVEY_MOST_OPS 200000
 
 /*
- * The estimates, rough by design: runs of 2 to 10,000 hosts needed a third to three times as much.
- *   time    packet-hops x 150 ns; every data packet is acknowledged over as many links
- *   memory  a fixed part; per host, directed port, stored operation and message; per connection
- *           its struct and what it holds besides (0.9 KB measured for rocev2, 7 KB for metaroce);
- *           per packet of a bandwidth-delay product of every sending host
+ * How many packets are in flight at once is guessed: a connection fills its first window or its
+ * message, a host has at most SURVEY_HOST_WINDOWS windows or bandwidth-delay products out, and
+ * hosts whose messages begin one after the other are busy for their share of the time.
  */
-#define SURVEY_HOP_NS           150
-#define SURVEY_BASE_BYTES       (4 << 20)
-#define SURVEY_HOST_BYTES       600
-#define SURVEY_PORT_BYTES       500
-#define SURVEY_OP_BYTES         160
-#define SURVEY_MESSAGE_BYTES    400
-#define SURVEY_CONNECTION_BYTES 3000
-#define SURVEY_PACKET_BYTES     128
+#define SURVEY_HOST_WINDOWS 4
+#define SURVEY_RANKS_A_STEP 16 /* a ring's ranks are a step ahead for so many; measured */
+#define SURVEY_STEPS_AHEAD  64 /* at most */
 
 #define SURVEY_MOST_USES 32
 
@@ -47,7 +41,7 @@ struct survey {
     uint64_t n_connections;
     int64_t least_rtt_ps, most_rtt_ps; /* a full packet there, its acknowledgement back; idle */
     int64_t bdp_bytes;                 /* of the longest round trip and the fastest host */
-    double memory_bytes, time_s;
+    struct need need;
     struct survey_use uses[SURVEY_MOST_USES];
     uint32_t n_uses;
     uint32_t n_inner_groups, inner_group; /* collectives on links of hosts only; one of them */

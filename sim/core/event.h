@@ -2,10 +2,14 @@
 /*
  * The clock and the queue of pending events.
  *
- * A 4-ary heap whose slot holds the time and the order within the instant beside the pointer, so
- * that comparing never reads the event itself (libev's ANHE does the same; here a slot is 24 bytes
- * and the four children of a node lie in two cache lines). An event is embedded in its owner and
- * knows its slot, so that cancel and move cost O(log n).
+ * A calendar: the near future is divided into days of equal length, and a day's events lie unsorted
+ * in chunks of memory until the day begins; then they are sorted, once, and fired one after the
+ * other. So it is known which events come next, and what they will read is fetched ahead
+ * (`ahead`). What is scheduled into the day that has begun waits in a heap, `late`, and what lies
+ * beyond the last day in another, `far`. Length and number of days follow the events: some 16 to a
+ * day, and few that are far. An event is embedded in its owner and knows where it stands, so that
+ * it can be moved and cancelled. Source: Brown, "Calendar queues", CACM 31(10), 1988, with the
+ * sorted day of the ladder queue (Tang, Goh, Thng, TOMACS 15(3), 2005).
  *
  * Order within one instant does not depend on when an event was scheduled:
  *   1. transmitters that become free, by port number;
@@ -37,7 +41,8 @@ typedef void event_fire(struct event_queue *queue, struct event *event);
 struct event {
     event_fire *fire;
     uint64_t order; /* class and number; total over all events that can share an instant */
-    uint32_t slot;  /* place in the heap, or EVENT_IDLE */
+    uint32_t slot;  /* its place there, or EVENT_IDLE */
+    uint32_t where; /* which part of the queue holds it, see event.c */
 };
 
 struct event_slot {
@@ -46,15 +51,49 @@ struct event_slot {
     struct event *event;
 };
 
+struct event_heap { /* 4-ary */
+    struct event_slot *slots;
+    uint32_t n, room;
+    uint32_t where; /* of its events */
+};
+
+#define EVENT_CHUNK_SLOTS 5
+
+struct event_chunk { /* two cache lines of a day's events */
+    _Alignas(128) struct event_slot slots[EVENT_CHUNK_SLOTS];
+    uint32_t next; /* full ones of the same day, or free ones; 0: none */
+};
+
+struct event_day {
+    uint32_t chunk, n; /* the newest chunk and how many of its slots are in use */
+};
+
 struct event_queue {
     int64_t now_ps;
-    struct event_slot *slots;
-    uint32_t n_pending; /* slots in use; the root counts while it is a hole */
-    uint32_t n_allocated;
-    bool hole; /* the root was fired and its slot waits for the next event */
     uint64_t arrival_key;
     uint64_t n_fired;
     uint64_t n_ties; /* events that shared their instant with the one before */
+    uint32_t n_pending;
+    /* Told of arrivals before they fire, nearer ones in stage 1, to prefetch what they will read.
+     * May be NULL; it changes nothing. */
+    void (*ahead)(struct event_queue *queue, struct event *event, int stage);
+    /* private: the day that has begun */
+    struct event_slot *run, *scratch; /* sorted; those cancelled have no event */
+    uint32_t run_at, run_n, run_room;
+    struct event_heap late, far;
+    /* the days after it, from day_end_ps to window_end_ps */
+    uint64_t day_end_ps, window_end_ps;
+    uint32_t shift;  /* a day has 2^shift ps */
+    uint32_t n_days; /* power of two */
+    struct event_day *days;
+    uint64_t *busy, *busy_words; /* a bit for each day with events; for each word of those */
+    struct event_chunk *chunks;
+    uint32_t n_chunks, free_chunk;
+    uint32_t n_in_days; /* events */
+    /* since the last look at length and number of the days */
+    uint64_t n_fired_before;
+    uint32_t n_begun, n_far;
+    uint32_t least_shift;
 };
 
 /* Starts an empty queue at time 0. The seed keys the order of arrivals within an instant. */
@@ -97,6 +136,10 @@ static inline void event_schedule(struct event_queue *queue, struct event *event
 /* Takes a pending event out; an idle one is left as it is. */
 void event_cancel(struct event_queue *queue, struct event *event);
 
+/* Calls `visit` with each pending event, in no order; it must not change the queue. */
+void event_queue_visit(const struct event_queue *queue,
+                       void (*visit)(struct event *event, void *data), void *data);
+
 /* The time of the earliest pending event, INT64_MAX when none is pending. */
 int64_t event_queue_next_ps(struct event_queue *queue);
 
@@ -110,7 +153,7 @@ uint64_t event_queue_run(struct event_queue *queue, int64_t end_ps, const bool *
 uint64_t event_queue_run_some(struct event_queue *queue, int64_t end_ps, const bool *stop,
                               uint64_t n_most);
 
-/* Checks heap order, back pointers and times; false names a defect of ours. For tests. */
+/* Checks order, back pointers, times and counts; false names a defect of ours. For tests. */
 bool event_queue_verify(const struct event_queue *queue);
 
 #endif

@@ -322,6 +322,16 @@ gboolean schedule_finish(struct schedule *schedule, uint32_t n_hosts, GError **e
     return TRUE;
 }
 
+size_t schedule_bytes(const struct schedule *schedule)
+{
+    const struct schedule_store *store = schedule->store;
+
+    if (!store)
+        return 0;
+    return store->ops->len * sizeof(struct schedule_op) + store->edges->len * sizeof(struct edge) +
+           (store->roots->len + schedule->n_ops) * sizeof(uint64_t);
+}
+
 void schedule_op(const struct schedule *schedule, uint64_t index, struct schedule_op *op)
 {
     schedule->source->op(schedule->data, index, op);

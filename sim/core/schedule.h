@@ -174,6 +174,9 @@ void schedule_append(struct schedule *into, const struct schedule *from, uint32_
 /* Sorts edges, finds roots, and checks ranks, hosts (n_hosts) and sizes; the error names the op. */
 gboolean schedule_finish(struct schedule *schedule, uint32_t n_hosts, GError **error);
 
+/* What the stored operations and edges take; 0 for a computed schedule. */
+size_t schedule_bytes(const struct schedule *schedule);
+
 void schedule_op(const struct schedule *schedule, uint64_t index, struct schedule_op *op);
 uint64_t schedule_successor(const struct schedule *schedule, uint64_t index, uint32_t k,
                             enum schedule_when *when);

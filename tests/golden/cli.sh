@@ -209,6 +209,19 @@ group_warnings() { # the timeout of a group of hosts, and a short one for few pa
 ok 'check warns: an RTO below the round trip, by groups of hosts' group_warnings
 ok 'check warns: oversubscription, a start after the end, an RTO below the round trip' warnings
 
+# --- memory ---------------------------------------------------------------------------------------
+
+limited() { # KiB of address space, exits and so on
+    (ulimit -v "$1" && "${@:2}")
+}
+large=(--topology clos --set topology.hosts=8192 --workload permutation --set transport.name=metaroce)
+too_large() { # 312 MiB are needed, 273 there; with nothing to do the run takes less than it says
+    limited 280000 refuses 'of memory and 273 MiB are available' run "${large[@]}" &&
+        limited 280000 exits 3 run "${large[@]}" --set run.memory=ignore --set run.end=1ns \
+            --set run.flows=off --set run.ports=off --out m --quiet
+}
+ok 'a run that would not fit is refused with the numbers, unless told otherwise' too_large
+
 # --- exit 1 and 3 ---------------------------------------------------------------------------------
 
 unfinished() {

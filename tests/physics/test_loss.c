@@ -45,7 +45,7 @@ static void wires_init(struct wires *wires, const struct loss_config *config, ui
 static void wires_clear(struct wires *wires)
 {
     for (uint32_t number = 0; number < 4; number++)
-        g_free(wires->ports[number].loss);
+        port_rare_free(&wires->ports[number]);
     graph_clear(&wires->graph);
 }
 
@@ -55,7 +55,7 @@ static bool is_lost(struct wires *wires, uint32_t number)
     struct port *port = &wires->ports[number];
 
     return port->loss_classes >> PACKET_DATA & 1 &&
-           port->lose(&wires->fabric, port, &slot) == SINK_DROP_LOSS;
+           port->rare->lose(&wires->fabric, port, &slot) == SINK_DROP_LOSS;
 }
 
 struct measured {

@@ -206,13 +206,21 @@ static void wire_free_arrival(struct event *event)
     g_free(arrival);
 }
 
+static void wire_note_arrival(struct event *event, void *arrivals)
+{
+    if (event->fire == wire_arrive)
+        g_ptr_array_add(arrivals, event);
+}
+
 static void wire_close(struct wire *wire)
 {
+    g_autoptr(GPtrArray) arrivals = g_ptr_array_new();
+
     wire->connection->ops->close(wire->connection);
     g_free(wire->connection);
-    for (uint32_t i = 0; i < wire->engine.events.n_pending; i++)
-        if (wire->engine.events.slots[i].event->fire == wire_arrive)
-            wire_free_arrival(wire->engine.events.slots[i].event);
+    event_queue_visit(&wire->engine.events, wire_note_arrival, arrivals);
+    for (guint i = 0; i < arrivals->len; i++)
+        wire_free_arrival(g_ptr_array_index(arrivals, i));
     param_clear(wire->profile.ops->params, wire->profile.config);
     g_free(wire->profile.config);
     host_clear_all(&wire->engine);

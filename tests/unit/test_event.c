@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit tests of sim/core/event.c: order, cancel, move, the hole at the root, and the verifier. */
+/* Unit tests of sim/core/event.c: order, cancel, move, the calendar's days, and the verifier. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,7 +33,7 @@ static void note(struct event_queue *queue, struct event *event)
     struct log *log = probe->log;
 
     assert_false(event_is_pending(event));
-    assert_true(event_queue_verify(queue)); /* also while the root is a hole */
+    assert_true(event_queue_verify(queue)); /* also while an event fires */
     log->fired[log->n] = probe->number;
     log->at_ps[log->n++] = queue->now_ps;
 }
@@ -232,7 +232,7 @@ static void runs_to_its_end_and_goes_on(void **state)
     assert_int_equal(event_queue_run(queue, INT64_MAX, NULL), 1);
 }
 
-/* --- operations from within an event, while the root is a hole -------------------------------- */
+/* --- operations from within an event ---------------------------------------------------------- */
 
 struct actor {
     struct event event;
@@ -293,7 +293,7 @@ static void act_look_ahead(struct event_queue *queue, struct actor *actor)
     actor->act = act_cancel_another;
 }
 
-static void holes(void **state)
+static void operations_from_within(void **state)
 {
     static const struct {
         void (*act)(struct event_queue *queue, struct actor *actor);
@@ -362,6 +362,14 @@ static void fire_one(struct fixture *fixture, struct entry *entries)
     }
 }
 
+/* Near and far, with many equal instants: all parts of the calendar. */
+static int64_t draw_step_ps(struct random_stream *stream)
+{
+    static const uint64_t spans_ps[] = {64, 64, 1 << 14, 1 << 20, UINT64_C(1) << 34};
+
+    return (int64_t)random_below(stream, spans_ps[random_below(stream, 5)]);
+}
+
 static void random_operations_match_a_list(void **state)
 {
     struct fixture *fixture = *state;
@@ -374,8 +382,8 @@ static void random_operations_match_a_list(void **state)
         struct event *event = &fixture->probes[i].event;
         uint64_t what = random_below(&stream, 10);
 
-        if (what < 6) { /* schedule or move, with many equal instants */
-            int64_t time_ps = queue->now_ps + (int64_t)random_below(&stream, 64);
+        if (what < 6) { /* schedule or move */
+            int64_t time_ps = queue->now_ps + draw_step_ps(&stream);
             uint64_t order = random_below(&stream, 3) << 62 | random_below(&stream, 4) << 32 | i;
 
             event_schedule_ordered(queue, event, time_ps, order);
@@ -396,23 +404,126 @@ static void random_operations_match_a_list(void **state)
     g_free(entries);
 }
 
+/* --- days ------------------------------------------------------------------------------------- */
+
+struct walker { /* fires again and again, in steps up to most_step_ps; shown ahead of that */
+    struct event event;
+    struct random_stream stream;
+    int64_t most_step_ps;
+    struct walk *walk;
+    int n_shown[2];
+};
+
+struct walk {
+    int64_t last_ps;
+    uint64_t last_order;
+    uint32_t n_left, n_unseen;
+};
+
+static void walk_on(struct event_queue *queue, struct event *event)
+{
+    struct walker *walker = (struct walker *)(void *)event;
+    struct walk *walk = walker->walk;
+
+    assert_true(queue->now_ps > walk->last_ps ||
+                (queue->now_ps == walk->last_ps && event->order > walk->last_order));
+    walk->last_ps = queue->now_ps;
+    walk->last_order = event->order;
+    walk->n_unseen += walker->n_shown[0] != 1 || walker->n_shown[1] != 1;
+    walker->n_shown[0] = walker->n_shown[1] = 0;
+    if (walk->n_left == 0)
+        return;
+    walk->n_left--;
+    event_schedule(queue, event, /* never now: order within an instant is then as scheduled */
+                   queue->now_ps + 1 +
+                       (int64_t)random_below(&walker->stream, (uint64_t)walker->most_step_ps));
+}
+
+static void show(struct event_queue *queue, struct event *event, int stage)
+{
+    (void)queue;
+    ((struct walker *)(void *)event)->n_shown[stage]++;
+}
+
+/* Events of every density fire in order, and most are shown ahead; the days change on the way. */
+static void days_follow_the_events(void **state)
+{
+    static const int64_t steps_ps[] = {1000, 1000000, INT64_C(1000000000), 3};
+    struct walker *walkers = g_new0(struct walker, N_EVENTS);
+
+    (void)state;
+    for (uint32_t n = 3; n <= N_EVENTS; n *= 10)
+        for (size_t k = 0; k < G_N_ELEMENTS(steps_ps); k++) {
+            struct walk walk = {.last_ps = -1, .n_left = 200000};
+            struct event_queue queue;
+
+            event_queue_init(&queue, 1);
+            queue.ahead = show;
+            for (uint32_t i = 0; i < n; i++) {
+                walkers[i] = (struct walker){.stream = random_stream(7, RANDOM_WORKLOAD, i),
+                                             .most_step_ps = steps_ps[k],
+                                             .walk = &walk};
+                event_init(&walkers[i].event, walk_on, EVENT_CLASS_ARRIVAL | i);
+                event_schedule(&queue, &walkers[i].event, i % 7);
+            }
+            while (event_queue_run_some(&queue, INT64_MAX, NULL, 5000) > 0)
+                assert_true(event_queue_verify(&queue));
+            assert_int_equal(queue.n_fired, n + 200000);
+            assert_int_equal(queue.n_pending, 0);
+            if (n == N_EVENTS && k == 1) /* 0.33 ns from one event to the next */
+                assert_in_range(queue.shift, 11, 13);
+            if (n == N_EVENTS && (k == 1 || k == 2))
+                assert_in_range(walk.n_unseen, 1, 5000);
+            event_queue_clear(&queue);
+        }
+    g_free(walkers);
+}
+
+/* --- the verifier ----------------------------------------------------------------------------- */
+
+static struct event_slot *day_slot(struct event_queue *queue, const struct event *event)
+{
+    return &queue->chunks[event->slot / EVENT_CHUNK_SLOTS].slots[event->slot % EVENT_CHUNK_SLOTS];
+}
+
+#define SPOILT(queue_, place_, value_)                                                             \
+    do {                                                                                           \
+        __typeof__(place_) kept = (place_);                                                        \
+        assert_true(event_queue_verify(queue_));                                                   \
+        (place_) = (value_);                                                                       \
+        assert_false(event_queue_verify(queue_));                                                  \
+        (place_) = kept;                                                                           \
+        assert_true(event_queue_verify(queue_));                                                   \
+    } while (0)
+
 static void verify_sees_defects(void **state)
 {
     struct fixture *fixture = *state;
     struct event_queue *queue = &fixture->queue;
+    struct event *event = &fixture->probes[50].event;
 
     for (uint32_t i = 0; i < 100; i++)
         event_schedule(queue, &fixture->probes[i].event, 100 + i);
-    assert_true(event_queue_verify(queue));
-    queue->slots[50].time_ps = 1; /* before its parent */
-    assert_false(event_queue_verify(queue));
-    queue->slots[50].time_ps = 150;
-    assert_true(event_queue_verify(queue));
-    queue->slots[7].event->slot = 8; /* a back pointer that is wrong */
-    assert_false(event_queue_verify(queue));
-    queue->slots[7].event->slot = 7;
-    queue->now_ps = 101; /* an event in the past */
-    assert_false(event_queue_verify(queue));
+    SPOILT(queue, day_slot(queue, event)->time_ps, INT64_C(1) << 20); /* of another day */
+    SPOILT(queue, event->slot, event->slot + 1);
+    SPOILT(queue, event->where, event->where + 1);
+    SPOILT(queue, queue->n_pending, 99);
+    SPOILT(queue, queue->now_ps, 101); /* an event in the past */
+
+    assert_int_equal(event_queue_run(queue, 100, NULL), 1); /* the day has begun */
+    assert_ptr_equal(queue->run[50].event, event);
+    SPOILT(queue, queue->run[50].time_ps, 1000); /* behind its successor */
+    SPOILT(queue, event->slot, event->slot + 1);
+
+    for (uint32_t i = 100; i < 200; i++) { /* late, and far */
+        event_schedule(queue, &fixture->probes[i].event, 100 + i);
+        event_schedule(queue, &fixture->probes[i + 100].event, (INT64_C(1) << 40) + i);
+    }
+    assert_int_equal(queue->late.n, 100);
+    assert_int_equal(queue->far.n, 100);
+    SPOILT(queue, queue->late.slots[50].time_ps, 101); /* before its parent */
+    SPOILT(queue, queue->far.slots[50].time_ps, queue->now_ps);
+    SPOILT(queue, queue->far.slots[7].event->slot, 8);
 }
 
 int main(void)
@@ -426,8 +537,9 @@ int main(void)
         TEST(order_does_not_depend_on_scheduling),
         TEST(cancel_and_move),
         TEST(runs_to_its_end_and_goes_on),
-        TEST(holes),
+        TEST(operations_from_within),
         TEST(random_operations_match_a_list),
+        TEST(days_follow_the_events),
         TEST(verify_sees_defects),
     };
 

@@ -134,7 +134,7 @@ static const struct sink_step a_step = {
     .rank = 1, .step = 2, .start_ps = 3, .end_ps = 18, .time_ps = {1, 2, 3, 4, 5}};
 static const struct sink_metric a_metric = {"share", "ppm", 0.1};
 static const struct sink_series a_series = {1, "plane", 2, "sent", -3, "bytes"};
-static const struct backend_progress a_progress = {1, 2, 3, 4, 5};
+static const struct backend_progress a_progress = {1, 2, 3, 4, 5, 6};
 
 /* As an engine tells of it. */
 static void tell(struct recorder *recorder, const struct reception *reception)

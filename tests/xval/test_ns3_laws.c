@@ -110,7 +110,8 @@ static double our_loss_rate(uint64_t seed, double rate)
     assert_true(graph_finish(&graph, NULL));
     loss_init(&port, &config, &graph, seed, NULL);
     for (int i = 0; i < N_PACKETS; i++)
-        n += port.lose(NULL, &port, &slot) != SINK_N_DROPS;
+        n += port.rare->lose(NULL, &port, &slot) != SINK_N_DROPS;
+    port_rare_free(&port);
     graph_clear(&graph);
     return (double)n / N_PACKETS;
 }
