@@ -212,11 +212,27 @@ static struct row mean_of(const struct results *results, uint32_t first, uint32_
 
 /* --- files ------------------------------------------------------------------------------------ */
 
+/* Whether the points write their tables as lines of JSON too: one of them tells for all. */
+static bool wants_json_lines(const struct sweep *sweep)
+{
+    g_autofree char *folder = sweep_path(sweep->folder, "grid");
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    g_autoptr(GKeyFile) file = g_key_file_new();
+    const char *name = dir ? g_dir_read_name(dir) : NULL;
+    g_autofree char *path = name ? g_build_filename(folder, name, NULL) : NULL;
+
+    if (!path || !g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, NULL))
+        return false;
+    g_autofree char *value = g_key_file_get_string(file, "run", "json_lines", NULL);
+
+    return g_strcmp0(value, "on") == 0;
+}
+
 static struct table_writer *start(const struct sweep *sweep, const char *file, GError **error)
 {
     g_autofree char *path = sweep_path(sweep->folder, file);
 
-    return table_writer_new(path, error);
+    return table_writer_new_with(path, wants_json_lines(sweep), error);
 }
 
 static void write_columns(struct table_writer *writer, const struct sweep *sweep)

@@ -354,6 +354,14 @@ recovery() { # recovery_time_ps is that of the first change
 }
 ok '(how soon it recovers stands beside throughput and percentiles)' recovery
 
+lines() { # every table as lines of JSON too, a line a row
+    sweep lines "$small" -q --set run.json_lines=on &&
+        [ "$(wc -l <"$scratch/lines/summary.jsonl")" = $(($(wc -l <"$scratch/lines/summary.csv") - 1)) ] &&
+        [ "$(wc -l <"$scratch/lines/points.jsonl")" = $(($(wc -l <"$scratch/lines/points.csv") - 1)) ] &&
+        [ ! -e "$scratch/one/summary.jsonl" ]
+}
+ok 'tables as lines of JSON on request' lines
+
 # --- refusals ------------------------------------------------------------------------------------------------
 refused() { # title, pattern, sed expression on the scenario, further arguments
     sed -E "$3" "$small" >"$scratch/wrong.ini"

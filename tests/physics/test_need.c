@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "sim/app/survey.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -69,8 +70,6 @@ static double measure(const char *const *settings)
 
 static void check(const char *const *settings)
 {
-    if (SANITIZED)
-        skip(); /* its memory is another */
     double measured = measure(settings), estimated = estimate(settings, false);
 
     if (estimated < 0.8 * measured - PROGRAM_DIFFERS ||
@@ -116,5 +115,9 @@ int main(void)
         cmocka_unit_test(idle_fabric),
     };
 
+    if (SANITIZED) { /* its memory is another */
+        puts("1..0 # SKIP memory with sanitizers");
+        return 0;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
