@@ -88,7 +88,8 @@ static struct queue look_at_queue(const char *job)
         queue.cancelled |= strcmp(state, "CANCELLED") == 0;
         if (strcmp(state, "RUNNING") == 0)
             queue.n_running++;
-        else if (strcmp(reason, "launch failed requeued held") == 0)
+        else if (strcmp(reason, "launch failed requeued held") == 0 ||
+                 strcmp(reason, "JobHeldAdmin") == 0) /* what it comes to after a while */
             queue.n_stuck++;
         else if (!is_over(state))
             queue.n_other++;
