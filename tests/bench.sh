@@ -86,9 +86,9 @@ memory() {
     local port # a host's NIC has two
 
     echo "thing,bytes,target" >results/bench/memory.csv.tmp
-    # two planes more: 65,536 links; a fourth of the ports are NICs, which belong to hosts (64 B)
+    # two planes more: 65,536 links; a fourth of the ports are NICs, which belong to hosts (88 B)
     weigh 'directed port' 256 "$(peak $clos $one topology.hosts=16384 topology.planes=4)" \
-        "$(peak $clos $one topology.hosts=16384 topology.planes=2)" $((2 * 65536)) 16
+        "$(peak $clos $one topology.hosts=16384 topology.planes=2)" $((2 * 65536)) 22
     port=$(tail -n 1 results/bench/memory.csv.tmp | cut -d, -f2)
     weigh 'host (one NIC)' 2048 "$(peak topology.kind=star $one topology.hosts=262144)" \
         "$(peak topology.kind=star $one topology.hosts=131072)" 131072 $((2 * port))

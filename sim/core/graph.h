@@ -34,11 +34,11 @@ struct graph_link {
     uint32_t a, b; /* nodes; the lower tier is a, by custom */
     int64_t rate_bps;
     int64_t delay_ps;
-    uint8_t tier;                         /* 1 host links, 2 leaf to spine, 3 spine to core */
-    uint16_t plane;                       /* 0 .. n_planes-1 */
+    uint8_t tier;   /* 1 host links, 2 leaf to spine, 3 spine to core */
+    uint8_t reach;  /* enum graph_reach; by its delay, unless the builder says scale-up */
+    uint16_t plane; /* 0 .. n_planes-1 */
     int64_t queue_bytes_a, queue_bytes_b; /* limit asked for by a file; 0: as the scenario says */
     int64_t loss_ppt; /* of a packet, in each direction, that a file asks for; beside [loss] */
-    uint8_t reach;    /* enum graph_reach; by its delay, unless the builder says scale-up */
 };
 
 struct graph {
