@@ -88,6 +88,7 @@ struct mtia300_config {
     int64_t reduce_rate_alone, reduce_rate_all; /* bit/s of results of one engine */
     int64_t nic_time;                           /* a NIC's pipeline, each way */
     int64_t nic_work_requests;                  /* outstanding at a NIC */
+    int64_t nic_queue_pairs;                    /* that a NIC has */
     int64_t fetch_time;                         /* a NIC's read of a work request from memory */
     int64_t hbm_rate;                           /* bit/s, reads and writes together */
     int64_t hbm_share;                          /* of collectives' traffic that reaches the HBM */

@@ -703,7 +703,10 @@ void player_init(struct player *player, struct engine *engine, const struct back
     }
     limit_hosts(player);
     engine->up = observer_upcalls(engine->observer, &upcalls);
-    start_roots(player);
+    if (player->node_ops->check && !player->node_ops->check(run, &player->error))
+        player->over = true;
+    else
+        start_roots(player);
 }
 
 static void add_wait(struct backend_result *result, char *line)

@@ -94,6 +94,40 @@ static void a_nic_holds_back_what_is_above_its_limit(void **state)
 }
 
 /*
+ * Queue pairs of a NIC: each of four ranks talks to three others by its one NIC, so three are
+ * enough, and six where the transport opens two a connection; one fewer and nothing is played.
+ */
+static void a_run_that_needs_more_queue_pairs_is_refused(void **state)
+{
+    static const struct {
+        int each, has;
+        bool fine;
+    } cases[] = {{1, 3, true}, {1, 2, false}, {2, 6, true}, {2, 5, false}};
+
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *each = g_strdup_printf("transport.queue_pairs=%d", cases[i].each);
+        g_autofree char *has = g_strdup_printf("mtia300.nic_queue_pairs=%d", cases[i].has);
+        const char *const settings[] = {
+            PAIR, ALLGATHER, "topology.accelerators=4", "host.node=mtia300", each, has, NULL};
+        struct play run;
+
+        if (cases[i].fine) {
+            play(&run, 1, settings);
+            assert_int_equal(run.result.outcome, BACKEND_FINISHED);
+            play_clear(&run);
+        } else {
+            g_autoptr(GError) why = NULL;
+
+            assert_false(play_try(&run, 1, settings, &why));
+            assert_non_null(strstr(why->message, "nic_queue_pairs"));
+            assert_non_null(strstr(why->message, "host 0 needs more on its NIC port 0"));
+            play_clear(&run);
+        }
+    }
+}
+
+/*
  * Products. MTIA: 2 x 4096^3 / 200 Tflop/s = 687194767 ps. GPU: 32 x 16 tiles of 128 x 256 on 132
  * SMs are 4 waves; a tile takes 2 x 128 x 256 x 4096 / (395 T / 132) s. A collective that takes 24
  * SMs for all the time leaves 108: 5 waves.
@@ -246,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_is_the_sum_of_its_parts),
         cmocka_unit_test(a_nic_holds_back_what_is_above_its_limit),
+        cmocka_unit_test(a_run_that_needs_more_queue_pairs_is_refused),
         cmocka_unit_test(products_take_their_time),
         cmocka_unit_test(time_adds_up),
         cmocka_unit_test(classes_are_what_they_say),
