@@ -50,7 +50,8 @@ struct hccl_config { /* the user's; first member of a workload's configuration, 
                    "may use all ports of its network and the transport spreads it.",               \
                    "SOURCES.md 2.4: slices are spread over NICs"),                                 \
         HCCL_PARAM(BOOL, struct_, ready, "on", NULL, NULL, NULL,                                   \
-                   "The first SEND of a call waits until its receiver says that it is ready.",     \
+                   "What a call first sends into a receiver's buffers waits for its word that it " \
+                   "is ready.",                                                                    \
                    "SOURCES.md 2.2: SendSync, optimised form"),                                    \
         HCCL_PARAM(TEXT, struct_, ranks, "", NULL, NULL, NULL,                                     \
                    "Hosts that take part, in the order of ranks, such as 0-15; empty: all.",       \
