@@ -72,7 +72,7 @@ struct hccl_call {
     uint32_t n_engines;
     uint32_t depth; /* chunks of a way that are under way at a time, in rings; 0: all */
     bool all_ports; /* a message may use all NIC ports of its network; the transport spreads it */
-    bool ready;     /* the first SEND of a call waits for the receiver's word */
+    bool sends_wait, writes_wait; /* the first SEND, or WRITE into an output, for the receiver */
 };
 
 enum hccl_buffer { HCCL_INPUT, HCCL_OUTPUT, HCCL_SCRATCH, HCCL_N_BUFFERS };

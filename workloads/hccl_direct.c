@@ -61,7 +61,7 @@ static void tell_ready(const struct direct *direct, uint32_t p, uint32_t distanc
 {
     uint32_t before = (p + direct->n - distance) % direct->n;
 
-    if (direct->graph->call.ready)
+    if (direct->graph->call.writes_wait)
         hccl_write(direct->graph, before, hccl_nic(direct->graph, p, before, distance),
                    (struct hccl_place){0}, (struct hccl_place){0}, 0, flag_ready(direct, distance));
 }
@@ -72,7 +72,7 @@ static void await_ready(const struct direct *direct, uint32_t p, uint32_t distan
 {
     struct hccl_graph *graph = direct->graph;
 
-    if (!graph->call.ready)
+    if (!graph->call.writes_wait)
         return;
     if (lane > 0) {
         hccl_wait(graph, p, flag_heard(direct, distance), 1);

@@ -44,7 +44,8 @@ static struct hccl_call call_of(enum hccl_kind kind, enum hccl_algorithm algorit
                               .direct_bytes = 64,
                               .n_engines = 4,
                               .depth = 2,
-                              .ready = true};
+                              .sends_wait = true,
+                              .writes_wait = true};
 }
 
 /* Value k of rank p's input. */
