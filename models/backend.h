@@ -78,6 +78,7 @@ struct host_config {
     int64_t receive_rate;   /* at which each NIC port takes in what arrives; 0: at once */
     int64_t receive_buffer; /* bytes that may wait there */
     int64_t price;          /* of a host's hour, in 10^-12 of any currency */
+    int64_t nic_watts;      /* of a NIC port that is switched on, in 10^-12 W */
 };
 
 /* [mtia300]: an accelerator with message engines and NICs in its package. */

@@ -186,6 +186,10 @@ static const struct param host_params[] = {
           "Price of a host's hour in any currency; idle time of nodes that account for it costs so "
           "much.",
           "our choice: nobody's prices"),
+    PARAM(RATIO, struct host_config, nic_watts, "0", "0", "1000000", NULL,
+          "Watts of a NIC port of an accelerator that accounts for its time, busy or not: for "
+          "nic_energy.",
+          "our choice: unpublished"),
     PARAM_END,
 };
 

@@ -913,11 +913,12 @@ static void report_accounts(const struct player *player)
                                                     "recovery"};
     const struct graph *graph = player->run->graph;
     const struct ledger *ledger = player->ledger;
-    double rate_bps = 0, n = 0, all_s = (double)ledger->step_ps / 1e12;
+    double rate_bps = 0, n = 0, n_ports = 0, all_s = (double)ledger->step_ps / 1e12;
     double idle_s = all_s - (double)ledger->sums_ps[SINK_TIME_COMPUTE] / 1e12;
 
     for (uint32_t host = 0; host < graph->n_hosts; host++) {
         n += player->nodes[host] != NULL;
+        n_ports += player->nodes[host] ? graph_n_ports(graph, host) : 0;
         for (uint32_t i = 0; player->nodes[host] && i < graph_n_ports(graph, host); i++)
             rate_bps += (double)graph->links[graph_port(graph, host, i) / 2].rate_bps;
     }
@@ -930,8 +931,12 @@ static void report_accounts(const struct player *player)
 
         report_metric(player, name, "s", (double)ledger->sums_ps[i] / 1e12);
     }
+    if (n > 0) /* of the mean accelerator's NICs */
+        report_metric(player, "nic_energy", "J",
+                      n_ports / n * all_s * (double)player->run->model->host.nic_watts /
+                          (double)UNITS_PPT);
     report_metric(player, "longest_step", "ps", (double)ledger->longest_ps);
-    if (all_s > 0 && rate_bps > 0) /* of the mean accelerator's NICs */
+    if (all_s > 0 && rate_bps > 0)
         report_metric(player, "nic_idle_share", "ratio",
                       1 - 8 * (double)player->delivered_bytes / (rate_bps / n * all_s));
 }

@@ -82,9 +82,10 @@ NR == 2 { print "variant", "step_us", "compute_idle_share", "nic_idle_share", "c
 { print at("variant"), step_us(), 1 - share("compute"), at("nic_idle_share_ratio"), share("collective"), \
     share("host"), share("network") }'
 splits='
-NR == 2 { print "mix", "split", "step_us", "over_8_and_2" }
+NR == 2 { print "mix", "split", "step_us", "over_8_and_2", "nic_mJ_of_one" }
 { mix = at("case") == "" ? "training over 2 racks" : at("case"); if (at("variant") == "8 + 2") whole[mix] = step_us()
-  print mix, at("variant"), step_us(), over(step_us(), whole[mix]) }'
+  racks = mix ~ /racks/ ? 2 : 1
+  print mix, at("variant"), step_us(), over(step_us(), whole[mix]), sprintf("%.3f", 1e3 * at("nic_energy_J") / racks / 16) }'
 splits_racks=$splits
 dlrm='
 { v[++n] = at("variant"); s[n] = step_us(); r[n] = group_us("allreduce"); g[n] = group_us("allgather")
