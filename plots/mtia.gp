@@ -11,7 +11,7 @@ table = folder."/table.csv"
 is(a) = name eq a
 
 width = 1080
-height = is("busbw") ? 900 : is("small") || is("racks") ? 520 : is("dlrm") ? 640 : is("splits") ? 620 : 430
+height = is("busbw") ? 900 : is("small") ? 480 : is("racks") ? 520 : is("dlrm") ? 640 : is("splits") ? 620 : 430
 load ARG2."/style.gp"
 set output folder."/mtia-".name.".".format
 set datafile missing NaN
@@ -26,34 +26,33 @@ if (is("busbw")) {
     set label 2 "MTIA 300 in a rack by the split of its NICs; two servers of 8 H100"
     set logscale x 4
     set logscale y
-    set format x "%.0b%BB"
-    set xrange [900:1.4e9]
-    set yrange [0.08:2000]
-    set xtics (1024, 16384, 262144, 4194304, 67108864, 1073741824)
+    set xrange [800:1.5e9]
+    set yrange [0.03:2500]
+    set xtics ("1 KiB" 2**10, "16 KiB" 2**14, "256 KiB" 2**18, "4 MiB" 2**22, "64 MiB" 2**26, "1 GiB" 2**30)
     curves = '"MTIA 8 + 2" "MTIA 8 + 2: scale-up alone" "MTIA 10 + 2" "MTIA 10 + 2: scale-up alone" "H100"'
     types = "3 4 5 6 1"
     of(curve, n) = strcol(1) eq curve && $2 == n ? $5 : NaN
     set multiplot
     do for [i = 1:4] {
         n = 2 ** i
-        left = i % 2 == 1
-        upper = i <= 2
-        set lmargin at screen left ? 0.075 : 0.565
-        set rmargin at screen left ? 0.49 : 0.98
-        set tmargin at screen upper ? top - 0.02 : 0.475
-        set bmargin at screen upper ? 0.56 : 0.13
-        set label 3 sprintf("%d ranks", n) at graph 0.04, 0.93 font ",13" textcolor rgb ink
-        set xlabel upper ? "" : "size S"
-        set ylabel left ? "busbw [GB/s]" : ""
+        west = (i % 2 == 1)
+        north = (i <= 2)
+        set lmargin at screen (west ? 0.09 : 0.58)
+        set rmargin at screen (west ? 0.50 : 0.985)
+        set tmargin at screen (north ? top - 0.03 : 0.485)
+        set bmargin at screen (north ? 0.575 : 0.155)
+        set label 3 sprintf("%d ranks", n) at graph 0.5, 1.05 center font ",13" textcolor rgb ink
+        set xlabel (north ? "" : "size S")
+        set ylabel (west ? "busbw [GB/s]" : "")
         unset arrow
         unset label 4
         if (n == 16) {
             set arrow from graph 0, first 940 to graph 1, first 940 nohead dt (4, 4) lc rgb ink
-            set label 4 "940 GB/s, published with 8 + 2" at graph 0.04, first 620 font ",10.5" textcolor rgb ink
+            set label 4 "940 GB/s, published with 8 + 2" at graph 0.04, first 560 font ",10.5" textcolor rgb ink
         }
         unset key
         plot for [c = 1:5] table every ::1 using 3:(of(word(curves, c), n)) with linespoints \
-            linetype int(word(types, c))
+            linetype (word(types, c) + 0)
         unset label 1
         unset label 2
     }
@@ -71,8 +70,8 @@ if (is("busbw")) {
     set tmargin at screen 0.09
     set xrange [0:1]
     set yrange [0:1]
-    set key at screen 0.5, screen 0.075 center top horizontal maxcols 3 Left reverse font ",11.5"
-    plot for [c = 1:5] -1 with linespoints linetype int(word(types, c)) title word(curves, c)
+    set key at screen 0.5, screen 0.07 center top horizontal maxcols 3 Left reverse font ",11.5"
+    plot for [c = 1:5] -1 with linespoints linetype (word(types, c) + 0) title word(curves, c)
     unset multiplot
 }
 if (is("small")) {
@@ -86,6 +85,7 @@ if (is("small")) {
     set ytics (3, 4, 5, 6, 8, 10, 20, 30, 50)
     starts = "host engine express pe_direct"
     names = '"host" "engine, ordinary doorbell" "engine, express doorbell" "PE-direct"'
+    shift = "1.13 1.13 0.88 0.88" # of the names, above and below their lines
     of(kind, start) = strcol(1) eq kind && $2 == 16 && strcol(3) eq start ? $5 : NaN
     set object 1 rectangle from graph 0, first 5 to graph 1, first 6 behind fillcolor rgb "#dddddd" \
         fillstyle solid noborder
@@ -95,13 +95,15 @@ if (is("small")) {
         set lmargin at screen i == 1 ? 0.07 : 0.56
         set rmargin at screen i == 1 ? 0.49 : 0.98
         set tmargin at screen top - 0.05
-        set bmargin at screen 0.24
+        set bmargin at screen 0.14
         set label 3 (i == 1 ? "all-reduce" : "all-to-all") at graph 0.5, 1.04 center font ",13" textcolor rgb ink
         set ylabel i == 1 ? "time [us]" : ""
         set xlabel "size S"
-        if (i == 1) { set key at screen 0.5, screen 0.05 center horizontal maxrows 1 samplen 2 font ",11" } else { unset key }
-        plot for [s = 1:4] table every ::1 using 4:(of(kind, word(starts, s))) with linespoints \
-            title word(names, s)
+        unset key
+        plot for [s = 1:4] table every ::1 using 4:(of(kind, word(starts, s))) with linespoints, \
+            for [s = 1:4] table every ::1 using \
+                4:($4 == 16384 ? word(shift, s) * of(kind, word(starts, s)) : NaN):(word(names, s)) \
+                with labels font ",11"
         unset label 1
         unset label 2
     }
@@ -175,8 +177,8 @@ if (is("step")) {
     set label 1 "One step: eight parts of a product, 256 MiB of results reduced over 16 ranks"
     set label 2 "bars: time; beside them idle shares of compute and of NICs"
     set xlabel "time of the step [us]"
-    set yrange [4.6:-0.6]
     stats table every ::1 using 2 nooutput
+    set yrange [4.6:-0.6]
     set xrange [0:1.7 * STATS_max]
     plot table every ::1 using (0):0:(0):2:($0 - 0.35):($0 + 0.35):(machine(strcol(1))):ytic(strcol(1)) with boxxyerror lc rgb variable, \
         "" every ::1 using 2:0:(sprintf("  idle: compute %.1f %%, NICs %.1f %%", 100 * $3, 100 * $4)) with labels left noenhanced font ",11"
@@ -195,17 +197,20 @@ if (is("splits") || is("splits-racks")) {
 }
 if (is("dlrm")) {
     set label 1 "Communication of a DLRM iteration on 40 accelerators, a quarter of its sizes"
-    set label 2 "in brackets: H100 over this; published: 3.9 for MTIA"
+    set label 2 "in brackets: H100 over this (published: 3.9 for MTIA); what the swap alone does as a share of the log of that"
     set lmargin at screen 0.36
     set xlabel "time [ms]"
     stats table every ::1 using 5 nooutput
     set yrange [STATS_records - 0.4:-0.6]
-    set xrange [0:STATS_max / 1e3 * 1.2]
-    set key at screen 0.5, screen 22.0 / height center horizontal font ",11.5"
+    set xrange [0:STATS_max / 1e3 * 1.3]
+    set bmargin at screen 100.0 / height
+    set key at screen 0.62, screen 24.0 / height center horizontal font ",11.5"
     plot table every ::1 using (0):0:(0):($2 / 1e3):($0 - 0.35):($0 + 0.35):ytic(strcol(1)) with boxxyerror lc rgb "#009E73" title "all-reduce", \
         "" every ::1 using ($2 / 1e3):0:($2 / 1e3):(($2 + $3) / 1e3):($0 - 0.35):($0 + 0.35) with boxxyerror lc rgb "#E69F00" title "all-gather", \
         "" every ::1 using (($2 + $3) / 1e3):0:(($2 + $3) / 1e3):($5 / 1e3):($0 - 0.35):($0 + 0.35) with boxxyerror lc rgb "#56B4E9" title "35 all-to-all-v", \
-        "" every ::1 using ($5 / 1e3):0:(sprintf(" %.1f (%.2f)", $5 / 1e3, $6)) with labels left font ",11" notitle
+        "" every ::1 using ($5 / 1e3):0:\
+            (sprintf(" %.1f (%.2f)", $5 / 1e3, $6).(valid(7) ? sprintf(", share %.0f %%", 100 * column(7)) : "")) \
+            with labels left font ",11" notitle
 }
 if (is("loss")) {
     set label 1 "The DLRM iteration, a fiftieth of its sizes, on 40 MTIA 300 under loss"
