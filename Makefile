@@ -115,6 +115,7 @@ figures: $(have-deps)
 	    $(BUILD)/weft plot $$folder --format png || exit 1; done
 	WEFT=$(BUILD)/weft plots/incast-15.sh
 	WEFT=$(BUILD)/weft plots/planes-lost.sh
+	plots/mtia.sh --draw FOLDER=results/reference
 
 ASAN := BUILD=build/asan OPTIMISE=-O1 \
         SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined'

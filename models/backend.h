@@ -78,6 +78,7 @@ struct host_config {
     int64_t receive_rate;   /* at which each NIC port takes in what arrives; 0: at once */
     int64_t receive_buffer; /* bytes that may wait there */
     int64_t price;          /* of a host's hour, in 10^-12 of any currency */
+    int64_t nic_watts;      /* of a NIC port that is switched on, in 10^-12 W */
 };
 
 /* [mtia300]: an accelerator with message engines and NICs in its package. */
@@ -88,6 +89,7 @@ struct mtia300_config {
     int64_t reduce_rate_alone, reduce_rate_all; /* bit/s of results of one engine */
     int64_t nic_time;                           /* a NIC's pipeline, each way */
     int64_t nic_work_requests;                  /* outstanding at a NIC */
+    int64_t nic_queue_pairs;                    /* that a NIC has */
     int64_t fetch_time;                         /* a NIC's read of a work request from memory */
     int64_t hbm_rate;                           /* bit/s, reads and writes together */
     int64_t hbm_share;                          /* of collectives' traffic that reaches the HBM */

@@ -186,6 +186,10 @@ static const struct param host_params[] = {
           "Price of a host's hour in any currency; idle time of nodes that account for it costs so "
           "much.",
           "our choice: nobody's prices"),
+    PARAM(RATIO, struct host_config, nic_watts, "0", "0", "1000000", NULL,
+          "Watts of a NIC port of an accelerator that accounts for its time, busy or not: for "
+          "nic_energy.",
+          "our choice: unpublished"),
     PARAM_END,
 };
 
@@ -210,8 +214,12 @@ static const struct param mtia300_params[] = {
             "SOURCES.md 2.2: 96 B a cycle; the steps are our choice"),
     MTIA300(TIME, nic_time, "700ns", "0ns", "1ms", "Pipeline of a NIC, out and again in.",
             "SOURCES.md 2.6, guess"),
-    MTIA300(NUMBER, nic_work_requests, "24576", "1", NULL, "Outstanding work requests of a NIC.",
-            "SOURCES.md 2.2"),
+    MTIA300(NUMBER, nic_work_requests, "24576", "1", NULL,
+            "Outstanding work requests of a NIC: what is posted above waits.", "SOURCES.md 2.2"),
+    MTIA300(NUMBER, nic_queue_pairs, "1088", "1", NULL,
+            "Queue pairs of a NIC, one for each peer and transport: a run that needs more is "
+            "refused.",
+            "SOURCES.md 2.2: 1,088 usable, there is no cache of others; the paper is inconsistent"),
     MTIA300(TIME, fetch_time, "800ns", "0ns", "1ms",
             "A NIC's read of a work request from memory, beside waiting for the memory.",
             "SOURCES.md 2.2: what the express doorbell saves"),

@@ -79,10 +79,11 @@ static void hand_over(struct ledger *ledger, uint32_t number)
 
     for (int i = 0; i < SINK_N_TIMES; i++) {
         record.time_ps[i] = rank->sums_ps[i];
+        ledger->sums_ps[i] += rank->sums_ps[i];
         rank->sums_ps[i] = 0;
     }
     ledger->step_ps += record.end_ps - record.start_ps;
-    ledger->idle_ps += record.end_ps - record.start_ps - record.time_ps[SINK_TIME_COMPUTE];
+    ledger->longest_ps = MAX(ledger->longest_ps, record.end_ps - record.start_ps);
     rank->begin_ps = rank->since_ps;
     rank->wait_ps = 0;
     if (ledger->sink->ops->step)

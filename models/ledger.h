@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The ledger: where the time of each rank goes. Every instant of a step of a rank belongs to one of
- * five classes, so that they add up to the step exactly:
- *   compute      the rank's compute units work
- *   collective   they do not, and the rank's engines handle elements, reduce or copy (exposed work)
- *   network      neither, and a message to or from the rank is on its way, or nothing is going on
- * at all: it waits for the network or for the others host         none of these, and the host
- * program or the device's dispatcher is at work recovery     the part of a network wait by which a
- * message that had to be sent again came later than its ideal time A step ends with an operation
- * flagged SCHEDULE_ENDS_STEP; what is left over at the end of the run is a step of its own, up to
- * the last thing that the rank did. Source: our choice.
+ * five classes, so that they add up to the step exactly. The first that applies:
+ *
+ * compute: the rank's compute units work.
+ *
+ * collective: the rank's engines handle elements, reduce or copy (exposed work).
+ *
+ * network: a message to or from the rank is on its way, or nothing is going on at all: it waits for
+ * the network or for the others.
+ *
+ * host: the host program or the device's dispatcher is at work, and no message is on its way.
+ *
+ * recovery: the part of a network wait by which a message that had to be sent again came later than
+ * its ideal time.
+ *
+ * A step ends with an operation flagged SCHEDULE_ENDS_STEP; what is left over at the end of the run
+ * is a step of its own, up to the last thing that the rank did. Source: our choice.
  */
 #ifndef WEFT_MODELS_LEDGER_H
 #define WEFT_MODELS_LEDGER_H
@@ -31,7 +38,8 @@ struct ledger {
     uint32_t n_ranks;
     struct ledger_rank *ranks; /* by host */
     const struct sink *sink;
-    int64_t idle_ps, step_ps; /* sums over ranks and steps; idle: without compute */
+    int64_t sums_ps[SINK_N_TIMES], step_ps; /* over all ranks and steps */
+    int64_t longest_ps;                     /* step of a rank */
 };
 
 void ledger_init(struct ledger *ledger, uint32_t n_ranks, const struct sink *sink);

@@ -40,6 +40,8 @@ struct node_ops {
     size_t size;   /* of the struct that begins with struct node; zeroed by the player */
     bool accounts; /* says to the ledger what it is busy with */
     bool posts;    /* tells of NODE_POSTED before NODE_ISSUED; otherwise the two are one */
+    /* Whether nodes can play the run's schedule; may be NULL. */
+    gboolean (*check)(const struct backend_run *run, GError **error);
     /* Both may be NULL. */
     void (*open)(struct node *node);
     void (*close)(struct node *node);

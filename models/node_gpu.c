@@ -8,8 +8,10 @@
  * not taken then (so a product that just fitted into one wave needs two). A kernel that finds no SM
  * free waits for the end of the wave. The kernel's SMs copy or reduce what is sent, `copy_rate`
  * each; bytes for other nodes go through staging buffers, and a proxy on the host posts them to the
- * NIC and polls for their completion; the NIC is behind PCIe or beside the memory. Ports of the
- * scale-up network are stored to by the SMs themselves. The HBM is one server of reads and writes.
+ * NIC and polls for their completion; the NIC is behind PCIe or beside the memory. A flag goes
+ * within its work request: nothing is copied, and it does not queue behind data that the NIC has
+ * yet to read. Ports of the scale-up network are stored to by the SMs themselves. The HBM is one
+ * server of reads and writes.
  *
  * Left out: several matrix products at a time, kernels that stay resident, reduction in switches,
  * protocols of NCCL for short messages, clocks that fall under load.
@@ -19,6 +21,8 @@
 #include "models/node_task.h"
 #include "models/server.h"
 #include "sim/core/units.h"
+
+#define INLINE_BYTES 64 /* that a work request has room for; our choice: flags, and no data */
 
 enum attach { ATTACH_PCIE, ATTACH_MEMORY };
 
@@ -60,6 +64,11 @@ static bool to_other_node(const struct gpu *gpu, const struct schedule_op *op)
     return op->first_nic >= gpu->n_up_ports;
 }
 
+static bool is_inline(const struct schedule_op *op)
+{
+    return op->bytes <= INLINE_BYTES;
+}
+
 /* The HBM moves so many bytes; returns when. */
 static int64_t hbm_traffic(struct gpu *gpu, int64_t bytes)
 {
@@ -92,12 +101,13 @@ static void at_port(struct node_task *task)
     leave(gpu, LEDGER_COLLECTIVE);
     if (to_other_node(gpu, &task->op)) {
         wait_ps = config->nic_time;
-        if (config->nic_attach == ATTACH_PCIE) { /* bytes stream: only what is before them waits */
-            int64_t before_ps = MAX(gpu->pcie_out.free_ps, now_of(gpu));
-
+        if (config->nic_attach == ATTACH_PCIE)
+            wait_ps += config->pcie_time;
+        /* bytes stream: only what is before them waits */
+        if (config->nic_attach == ATTACH_PCIE && !is_inline(&task->op)) {
+            wait_ps += MAX(gpu->pcie_out.free_ps - now_of(gpu), 0);
             server_take(&gpu->pcie_out, now_of(gpu),
                         units_transmission_ps(task->op.bytes, config->pcie_rate));
-            wait_ps += config->pcie_time + before_ps - now_of(gpu);
         }
     }
     node_task_at(task, now_of(gpu) + wait_ps, issued);
@@ -127,13 +137,16 @@ static int64_t issue(struct node *node, uint64_t index, const struct schedule_op
 {
     struct gpu *gpu = (struct gpu *)node;
     bool staged = to_other_node(gpu, op) && gpu->config->staging;
+    struct node_task *task = node_task_new(node, index, op);
     int64_t bytes = op->bytes;
 
     gpu->n_elements[op->element]++;
     enter(gpu, LEDGER_COLLECTIVE);
     /* read once; staged: read, written, and read again by the NIC */
-    node_task_at(node_task_new(node, index, op),
-                 server_later(copy(gpu, bytes), hbm_traffic(gpu, staged ? 3 * bytes : bytes)),
+    node_task_at(task,
+                 is_inline(op)
+                     ? now_of(gpu)
+                     : server_later(copy(gpu, bytes), hbm_traffic(gpu, staged ? 3 * bytes : bytes)),
                  copied);
     return NODE_LATER;
 }
@@ -153,7 +166,7 @@ static void polled(struct node_task *task)
 static void in_memory(struct node_task *task)
 {
     struct gpu *gpu = gpu_of(task);
-    bool staged = gpu->config->staging;
+    bool staged = gpu->config->staging && !is_inline(&task->op);
     int64_t at_ps;
 
     if (!to_other_node(gpu, &task->op)) {

@@ -16,14 +16,20 @@
  *   pe_direct  a PE posts it by an express doorbell and polls a counter that an engine keeps
  *
  * An engine may have several lanes (sequences of elements); what waits does not hold its
- * controller. Left out: the network on chip, last-level cache other than as a share of traffic that
- * never reaches the HBM, queue pair limits, completion queues that overflow, receiver-not-ready.
+ * controller. A NIC has so many queue pairs, one for each host at the other end, both directions,
+ * of each transport profile (times the transport's own `queue_pairs`); as it has no cache of more,
+ * a schedule that needs more is refused. Left out: the network on chip, last-level cache other than
+ * as a share of traffic that never reaches the HBM, completion queues that overflow,
+ * receiver-not-ready.
  * Source: MTIA 300, ISCA 2026; HCCL, arXiv 2608.00358 (SOURCES.md 2.1, 2.2, 2.4, 2.6).
  */
 #include "models/gemm.h"
 #include "models/node_task.h"
 #include "models/server.h"
+#include "models/transport.h"
+#include "sim/core/random.h"
 #include "sim/core/units.h"
+#include <string.h>
 
 #define REQUEST_BYTES 64  /* a work request in its ring */
 #define GEMM_SLICES   64  /* of a matrix product; our choice: some microseconds each */
@@ -404,6 +410,92 @@ static void start_kernel(struct mtia300 *mtia, struct node_task *task)
         run_kernel(mtia);
 }
 
+/* --- queue pairs ------------------------------------------------------------------------------ */
+
+/* Of each connection and NIC port. */
+static int64_t queue_pairs_of(const struct transport_profile *profile)
+{
+    const struct param *param = param_find(profile->ops->params, "queue_pairs");
+
+    return param ? *(const int64_t *)(const void *)((const char *)profile->config + param->offset)
+                 : 1;
+}
+
+struct ends { /* what a queue pair joins, seen from one of its hosts */
+    uint32_t host, peer, profile, nic;
+};
+
+static guint ends_hash(gconstpointer key)
+{
+    const struct ends *ends = key;
+
+    return (guint)random_mix(((uint64_t)ends->host << 32 | ends->peer) ^
+                             (uint64_t)ends->profile << 16 ^ (uint64_t)ends->nic << 48);
+}
+
+static gboolean ends_equal(gconstpointer a, gconstpointer b)
+{
+    return memcmp(a, b, sizeof(struct ends)) == 0;
+}
+
+struct pairs {
+    const struct backend_run *run;
+    GHashTable *known; /* struct ends */
+    int64_t *counts;   /* by host port */
+};
+
+/* Counts what is new; FALSE if the NIC has no more. */
+static gboolean take_pair(const struct pairs *pairs, const struct ends *ends, GError **error)
+{
+    const struct backend_run *run = pairs->run;
+    int64_t most = run->model->mtia300.nic_queue_pairs;
+    int64_t *count = &pairs->counts[graph_port(run->graph, ends->host, ends->nic)];
+
+    if (g_hash_table_contains(pairs->known, ends))
+        return TRUE;
+    g_hash_table_add(pairs->known, g_memdup2(ends, sizeof *ends));
+    *count += queue_pairs_of(&run->profiles[ends->profile]);
+    if (*count <= most)
+        return TRUE;
+    g_set_error(error, PARAM_ERROR, PARAM_ERROR_VALUE,
+                "[mtia300] nic_queue_pairs = %" G_GINT64_FORMAT
+                ": host %u needs more on its NIC port %u, one for each host that it talks to there "
+                "and each of transport.queue_pairs; fewer peers, or more queue pairs, are expected",
+                most, ends->host, ends->nic);
+    return FALSE;
+}
+
+/* Of a message: those of each NIC port that it may use, at both ends. */
+static gboolean take_pairs(const struct pairs *pairs, const struct schedule_op *op, GError **error)
+{
+    const struct schedule *schedule = pairs->run->schedule;
+    uint32_t src = schedule->rank_host[op->rank], dst = schedule->rank_host[op->peer];
+    uint32_t n_ports =
+        MIN(graph_n_ports(pairs->run->graph, src), graph_n_ports(pairs->run->graph, dst));
+    uint32_t end = op->n_nics > 0 ? MIN(n_ports, (uint32_t)op->first_nic + op->n_nics) : n_ports;
+
+    for (uint32_t nic = op->first_nic; nic < end; nic++)
+        if (!take_pair(pairs, &(struct ends){src, dst, op->profile, nic}, error) ||
+            !take_pair(pairs, &(struct ends){dst, src, op->profile, nic}, error))
+            return FALSE;
+    return TRUE;
+}
+
+static gboolean check(const struct backend_run *run, GError **error)
+{
+    g_autoptr(GHashTable) known = g_hash_table_new_full(ends_hash, ends_equal, g_free, NULL);
+    g_autofree int64_t *counts = g_new0(int64_t, 2 * (gsize)run->graph->n_links + 1);
+    const struct pairs pairs = {run, known, counts};
+    struct schedule_op op;
+
+    for (uint64_t index = 0; index < run->schedule->n_ops; index++) {
+        schedule_op(run->schedule, index, &op);
+        if (op.kind == SCHEDULE_MESSAGE && !take_pairs(&pairs, &op, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 /* --- the seam --------------------------------------------------------------------------------- */
 
 static int64_t perform(struct node *node, uint64_t index, const struct schedule_op *op)
@@ -471,6 +563,7 @@ const struct node_ops node_mtia300 = {
     .size = sizeof(struct mtia300),
     .accounts = true,
     .posts = true,
+    .check = check,
     .open = mtia300_open,
     .close = mtia300_close,
     .issue = issue,

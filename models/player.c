@@ -703,7 +703,10 @@ void player_init(struct player *player, struct engine *engine, const struct back
     }
     limit_hosts(player);
     engine->up = observer_upcalls(engine->observer, &upcalls);
-    start_roots(player);
+    if (player->node_ops->check && !player->node_ops->check(run, &player->error))
+        player->over = true;
+    else
+        start_roots(player);
 }
 
 static void add_wait(struct backend_result *result, char *line)
@@ -903,6 +906,41 @@ static void report_metric(const struct player *player, const char *name, const c
         player->sink->ops->metric(player->sink->data, &metric);
 }
 
+/* What the time of accelerators and their NICs went into; idle is without compute. */
+static void report_accounts(const struct player *player)
+{
+    static const char *const names[SINK_N_TIMES] = {"compute", "collective", "host", "network",
+                                                    "recovery"};
+    const struct graph *graph = player->run->graph;
+    const struct ledger *ledger = player->ledger;
+    double rate_bps = 0, n = 0, n_ports = 0, all_s = (double)ledger->step_ps / 1e12;
+    double idle_s = all_s - (double)ledger->sums_ps[SINK_TIME_COMPUTE] / 1e12;
+
+    for (uint32_t host = 0; host < graph->n_hosts; host++) {
+        n += player->nodes[host] != NULL;
+        n_ports += player->nodes[host] ? graph_n_ports(graph, host) : 0;
+        for (uint32_t i = 0; player->nodes[host] && i < graph_n_ports(graph, host); i++)
+            rate_bps += (double)graph->links[graph_port(graph, host, i) / 2].rate_bps;
+    }
+    report_metric(player, "accelerator_time", "s", all_s);
+    report_metric(player, "accelerator_idle_time", "s", idle_s);
+    report_metric(player, "accelerator_idle_cost", "price",
+                  idle_s / 3600 * (double)player->run->model->host.price / (double)UNITS_PPT);
+    for (int i = 0; i < SINK_N_TIMES; i++) {
+        g_autofree char *name = g_strdup_printf("accelerator_%s_time", names[i]);
+
+        report_metric(player, name, "s", (double)ledger->sums_ps[i] / 1e12);
+    }
+    if (n > 0) /* of the mean accelerator's NICs */
+        report_metric(player, "nic_energy", "J",
+                      n_ports / n * all_s * (double)player->run->model->host.nic_watts /
+                          (double)UNITS_PPT);
+    report_metric(player, "longest_step", "ps", (double)ledger->longest_ps);
+    if (all_s > 0 && rate_bps > 0)
+        report_metric(player, "nic_idle_share", "ratio",
+                      1 - 8 * (double)player->delivered_bytes / (rate_bps / n * all_s));
+}
+
 /* Counters of the nodes, summed; and what the time of their ranks went into. */
 static void report_nodes(struct player *player)
 {
@@ -920,12 +958,7 @@ static void report_nodes(struct player *player)
     if (!player->ledger)
         return;
     ledger_finish(player->ledger);
-    double idle_s = (double)player->ledger->idle_ps / 1e12;
-
-    report_metric(player, "accelerator_time", "s", (double)player->ledger->step_ps / 1e12);
-    report_metric(player, "accelerator_idle_time", "s", idle_s);
-    report_metric(player, "accelerator_idle_cost", "price",
-                  idle_s / 3600 * (double)player->run->model->host.price / (double)UNITS_PPT);
+    report_accounts(player);
 }
 
 void player_report(struct player *player, struct backend_result *result)

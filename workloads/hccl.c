@@ -37,12 +37,36 @@ static uint32_t domain_length(const struct graph *graph, const uint32_t *hosts, 
     return i - from;
 }
 
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b > 0) {
+        uint32_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static void find_domains(struct hccl_layout *layout, const struct graph *graph,
+                         const uint32_t *hosts)
+{
+    uint32_t n = layout->n_ranks;
+
+    layout->n_domain = 0;
+    for (uint32_t i = 0; i < n; i += domain_length(graph, hosts, n, i))
+        layout->n_domain = common_divisor(domain_length(graph, hosts, n, i), layout->n_domain);
+    layout->domains = g_new(uint32_t, n);
+    for (uint32_t i = 0; i < n; i++)
+        layout->domains[i] = first_switch(graph, hosts[i]);
+}
+
 gboolean hccl_layout_init(struct hccl_layout *layout, const struct graph *graph,
                           const uint32_t *hosts, uint32_t n, GError **error)
 {
     uint32_t n_ports = graph_n_ports(graph, hosts[0]);
 
-    *layout = (struct hccl_layout){.n_ranks = n, .n_domain = n, .even = true};
+    *layout = (struct hccl_layout){.n_ranks = n, .n_domain = n};
     for (uint32_t i = 0; i < n; i++)
         if (graph_n_ports(graph, hosts[i]) != n_ports || n_ports == 0) {
             g_set_error(error, BUILD_ERROR, 0,
@@ -64,23 +88,26 @@ gboolean hccl_layout_init(struct hccl_layout *layout, const struct graph *graph,
     layout->alike = layout->n_out > 0 &&
                     graph->links[graph_port(graph, hosts[0], 0) / 2].rate_bps ==
                         graph->links[graph_port(graph, hosts[0], layout->n_up) / 2].rate_bps;
-    layout->n_domain = domain_length(graph, hosts, n, 0);
-    for (uint32_t i = 0; i < n; i += domain_length(graph, hosts, n, i))
-        layout->even &= domain_length(graph, hosts, n, i) == layout->n_domain;
+    find_domains(layout, graph, hosts);
     if (layout->n_domain < n && layout->n_out == 0) {
         g_set_error(error, BUILD_ERROR, 0,
                     "ranks 0 and %u are in different racks, and no network joins these",
-                    layout->n_domain);
+                    domain_length(graph, hosts, n, 0));
+        hccl_layout_clear(layout);
         return FALSE;
     }
     return TRUE;
 }
 
-/* Without `even` every hop between ranks is taken as one between domains, which always works. */
+void hccl_layout_clear(struct hccl_layout *layout)
+{
+    g_clear_pointer(&layout->domains, g_free);
+}
+
 static bool same_domain(const struct hccl_layout *layout, uint32_t p, uint32_t q)
 {
-    return layout->n_domain == layout->n_ranks ||
-           (layout->even && p / layout->n_domain == q / layout->n_domain);
+    return layout->domains ? layout->domains[p] == layout->domains[q]
+                           : p / layout->n_domain == q / layout->n_domain;
 }
 
 /* Whether neighbours use the ports of both networks. */
@@ -343,8 +370,7 @@ static enum hccl_algorithm choose(const struct hccl_layout *layout, const struct
 {
     if (call->kind == HCCL_ALLTOALL || call->bytes <= call->direct_bytes)
         return HCCL_DIRECT;
-    if (layout->n_domain < layout->n_ranks && layout->even && layout->n_domain > 1 &&
-        call->kind != HCCL_BROADCAST)
+    if (layout->n_domain < layout->n_ranks && layout->n_domain > 1 && call->kind != HCCL_BROADCAST)
         return HCCL_HIERARCHICAL;
     return HCCL_RING;
 }

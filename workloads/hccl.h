@@ -39,19 +39,23 @@ enum hccl_networks { HCCL_BOTH, HCCL_SCALE_UP, HCCL_SCALE_OUT };
 
 /* Who can talk to whom by which NIC ports: from the graph and the ranks. */
 struct hccl_layout {
-    uint32_t n_ranks, n_domain; /* ranks; ranks of a domain of scale-up, which are neighbours */
-    bool even;                  /* all domains have n_domain ranks */
-    uint32_t first_up, n_up;    /* NIC ports of the scale-up network */
-    uint32_t first_out, n_out;  /* and of the scale-out network */
-    bool alike;                 /* ports of the two are equally fast: neighbours may use both */
+    /* Ranks; and the most that divides the ranks, behind one another, of every domain of scale-up:
+     * so many are a domain for two-level algorithms. */
+    uint32_t n_ranks, n_domain;
+    uint32_t *domains;         /* each rank's; NULL: n_domain ranks have one */
+    uint32_t first_up, n_up;   /* NIC ports of the scale-up network */
+    uint32_t first_out, n_out; /* and of the scale-out network */
+    bool alike;                /* ports of the two are equally fast: neighbours may use both */
 };
 
 /*
  * Fills a layout. Ranks are hosts `hosts[0 .. n-1]`; those behind one another that reach each other
- * by the scale-up network are a domain. Without such a network all ranks are one domain.
+ * by the scale-up network are a domain. Without such a network all ranks are one domain. Compiled
+ * graphs borrow from it until hccl_layout_clear(). Fails with nothing to clear.
  */
 gboolean hccl_layout_init(struct hccl_layout *layout, const struct graph *graph,
                           const uint32_t *hosts, uint32_t n, GError **error);
+void hccl_layout_clear(struct hccl_layout *layout);
 
 /* A call. Sizes as in nccl-tests: S, the larger of a rank's two buffers. */
 struct hccl_call {
@@ -68,7 +72,7 @@ struct hccl_call {
     uint32_t n_engines;
     uint32_t depth; /* chunks of a way that are under way at a time, in rings; 0: all */
     bool all_ports; /* a message may use all NIC ports of its network; the transport spreads it */
-    bool ready;     /* the first SEND of a call waits for the receiver's word */
+    bool sends_wait, writes_wait; /* the first SEND, or WRITE into an output, for the receiver */
 };
 
 enum hccl_buffer { HCCL_INPUT, HCCL_OUTPUT, HCCL_SCRATCH, HCCL_N_BUFFERS };

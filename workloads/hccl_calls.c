@@ -157,6 +157,7 @@ static gboolean build(const void *data, const struct graph *graph, struct build 
             break;
     }
     hccl_program_clear(&calls.program);
+    hccl_layout_clear(&calls.layout);
     if (ok)
         return workload_finish(schedule, graph, error);
     schedule_clear(schedule);

@@ -14,7 +14,8 @@ struct hccl_call hccl_config_call(const struct hccl_config *config)
                               .n_engines = (uint32_t)config->engines,
                               .depth = (uint32_t)config->depth,
                               .all_ports = config->spread == 1,
-                              .ready = config->ready};
+                              .sends_wait = config->ready != HCCL_READY_OFF,
+                              .writes_wait = config->ready == HCCL_READY_ON};
 }
 
 gboolean hccl_config_begin(const struct hccl_config *config, const struct graph *graph,

@@ -5,6 +5,8 @@
 
 #include "workloads/hccl.h"
 
+enum hccl_ready { HCCL_READY_ON, HCCL_READY_SENDS, HCCL_READY_OFF };
+
 struct hccl_config { /* the user's; first member of a workload's configuration, called `hccl` */
     int64_t algorithm, networks, chunk, slice, direct_limit, both_limit, engines, depth, spread,
         ready;
@@ -49,8 +51,11 @@ struct hccl_config { /* the user's; first member of a workload's configuration, 
                    "Who spreads a call over NIC ports: lanes are tied to one each, or a message "  \
                    "may use all ports of its network and the transport spreads it.",               \
                    "SOURCES.md 2.4: slices are spread over NICs"),                                 \
-        HCCL_PARAM(BOOL, struct_, ready, "on", NULL, NULL, NULL,                                   \
-                   "The first SEND of a call waits until its receiver says that it is ready.",     \
+        HCCL_PARAM(CHOICE, struct_, ready, "on", NULL, NULL, "on|sends|off",                       \
+                   "What waits for the receiver's word that it is ready: the first SEND of a "     \
+                   "call and what "                                                                \
+                   "it first WRITEs into an output; SENDs alone, where WRITEs go to buffers of "   \
+                   "the library; nothing.",                                                        \
                    "SOURCES.md 2.2: SendSync, optimised form"),                                    \
         HCCL_PARAM(TEXT, struct_, ranks, "", NULL, NULL, NULL,                                     \
                    "Hosts that take part, in the order of ranks, such as 0-15; empty: all.",       \

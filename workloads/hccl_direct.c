@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Direct ("one-shot") exchange: every rank writes to every other one, and a flag says how many have
- * come. No receive is posted and nobody is asked whether it is ready: the places are known.
+ * come. No receive is posted: the places are known. But a receiver's output is the user's, and may
+ * still be in use, so the first WRITE into it waits for the receiver's word that it has begun the
+ * call too (`ready`), a flag that each rank writes to all that will write to it. All-reduce and
+ * reduce-scatter write into scratch first, which is the library's and taken to be kept twice; that
+ * a peer has begun is then known by what came from it.
  *
  *   reduce-scatter  WRITE segment q of the input to rank q's scratch; when all have come, REDUCE
  *   all-gather      WRITE one's segment to all
@@ -39,6 +43,44 @@ static uint32_t flag_summed(const struct direct *direct, uint32_t piece)
 static uint32_t flag_end(const struct direct *direct)
 {
     return 2 * direct->n_pieces;
+}
+
+/* Of the rank at `distance` behind: that it is ready; and, among lanes, that this was heard. */
+static uint32_t flag_ready(const struct direct *direct, uint32_t distance)
+{
+    return flag_end(direct) + distance;
+}
+
+static uint32_t flag_heard(const struct direct *direct, uint32_t distance)
+{
+    return flag_end(direct) + direct->n + distance;
+}
+
+/* In the lane that is open: rank p tells the one that is `distance` before it that it is ready. */
+static void tell_ready(const struct direct *direct, uint32_t p, uint32_t distance)
+{
+    uint32_t before = (p + direct->n - distance) % direct->n;
+
+    if (direct->graph->call.writes_wait)
+        hccl_write(direct->graph, before, hccl_nic(direct->graph, p, before, distance),
+                   (struct hccl_place){0}, (struct hccl_place){0}, 0, flag_ready(direct, distance));
+}
+
+/* In the first of `n_lanes` lanes to the rank at `distance`: its word; the others hear of it. */
+static void await_ready(const struct direct *direct, uint32_t p, uint32_t distance, uint32_t lane,
+                        uint32_t n_lanes)
+{
+    struct hccl_graph *graph = direct->graph;
+
+    if (!graph->call.writes_wait)
+        return;
+    if (lane > 0) {
+        hccl_wait(graph, p, flag_heard(direct, distance), 1);
+        return;
+    }
+    hccl_wait(graph, (p + distance) % direct->n, flag_ready(direct, distance), 1);
+    if (n_lanes > 1)
+        hccl_set(graph, flag_heard(direct, distance));
 }
 
 static struct hccl_range piece_of(const struct direct *direct, uint32_t segment, uint32_t piece)
@@ -115,10 +157,14 @@ static void gather_lanes(const struct direct *direct, uint32_t p, uint32_t *numb
 
             hccl_segment(graph->call.bytes, direct->n, p, &offset, &length);
             hccl_lane_begin(graph, p, (*number)++, d + piece);
+            if (!sums && piece == 0)
+                tell_ready(direct, p, d);
             if (range.length == 0)
                 continue;
             if (sums)
                 hccl_wait(graph, p, flag_summed(direct, piece), 1);
+            else
+                await_ready(direct, p, d, piece, direct->n_pieces);
             hccl_write(graph, q, hccl_nic(graph, p, q, d + piece),
                        sums ? (struct hccl_place){HCCL_OUTPUT, range.offset}
                             : (struct hccl_place){HCCL_INPUT, range.offset - offset},
@@ -166,6 +212,35 @@ static void reduce_and_gather(const struct direct *direct)
     }
 }
 
+/* Rank p's lanes to the rank at distance d, and its word to the one before it by d. */
+static void exchange_lanes(const struct direct *direct, uint32_t p, uint32_t d, uint32_t *number)
+{
+    struct hccl_graph *graph = direct->graph;
+    uint32_t q = (p + d) % direct->n, before = (p + direct->n - d) % direct->n;
+    int64_t from, to;
+    bool hears = hccl_part(graph, before, p, &from, &to) > 0;
+    int64_t bytes = hccl_part(graph, p, q, &from, &to);
+    struct hccl_cut cut = hccl_cut(graph, bytes);
+    uint32_t n_lanes = bytes > 0 ? cut.n_ways : hears;
+
+    for (uint32_t way = 0; way < n_lanes; way++) {
+        hccl_lane_begin(graph, p, (*number)++, d + way);
+        if (hears && way == 0)
+            tell_ready(direct, p, d);
+        if (bytes > 0)
+            await_ready(direct, p, d, way, n_lanes);
+        for (uint32_t chunk = 0; bytes > 0 && chunk < cut.n_chunks; chunk++) {
+            struct hccl_range range = {0, bytes};
+
+            hccl_piece(cut, way * cut.n_chunks + chunk, &range.offset, &range.length);
+            if (range.length > 0)
+                hccl_write(graph, q, hccl_nic(graph, p, q, d + way),
+                           (struct hccl_place){HCCL_INPUT, from + range.offset},
+                           (struct hccl_place){HCCL_OUTPUT, to + range.offset}, range.length, 0);
+        }
+    }
+}
+
 /* Parts of their own sizes, each cut as its size says; the receiver's flag is 0. */
 static void exchange(const struct direct *direct)
 {
@@ -191,26 +266,8 @@ static void exchange(const struct direct *direct)
     for (uint32_t p = 0; p < direct->n; p++) {
         uint32_t number = 0;
 
-        for (uint32_t d = 1; d < direct->n; d++) {
-            uint32_t q = (p + d) % direct->n;
-            struct hccl_cut cut;
-
-            bytes = hccl_part(graph, p, q, &from, &to);
-            cut = hccl_cut(graph, bytes);
-            for (uint32_t way = 0; bytes > 0 && way < cut.n_ways; way++) {
-                hccl_lane_begin(graph, p, number++, d + way);
-                for (uint32_t chunk = 0; chunk < cut.n_chunks; chunk++) {
-                    struct hccl_range range = {0, bytes};
-
-                    hccl_piece(cut, way * cut.n_chunks + chunk, &range.offset, &range.length);
-                    if (range.length > 0)
-                        hccl_write(graph, q, hccl_nic(graph, p, q, d + way),
-                                   (struct hccl_place){HCCL_INPUT, from + range.offset},
-                                   (struct hccl_place){HCCL_OUTPUT, to + range.offset},
-                                   range.length, 0);
-                }
-            }
-        }
+        for (uint32_t d = 1; d < direct->n; d++)
+            exchange_lanes(direct, p, d, &number);
         bytes = hccl_part(graph, p, p, &from, &to);
         hccl_lane_begin(graph, p, number++, 0);
         hccl_copy(graph, (struct hccl_place){HCCL_INPUT, from},
@@ -229,6 +286,7 @@ static void broadcast(const struct direct *direct)
     for (uint32_t rank = 0; rank < direct->n; rank++) {
         if (rank != root) {
             hccl_lane_begin(graph, rank, 0, 0);
+            tell_ready(direct, rank, (rank + direct->n - root) % direct->n);
             hccl_wait(graph, root, 0, n_pieces);
             continue;
         }
@@ -239,6 +297,7 @@ static void broadcast(const struct direct *direct)
 
                 hccl_piece(cut, piece, &range.offset, &range.length);
                 hccl_lane_begin(graph, root, number++, d + piece);
+                await_ready(direct, root, d, piece, n_pieces);
                 hccl_write(graph, q, hccl_nic(graph, root, q, d + piece),
                            (struct hccl_place){HCCL_INPUT, range.offset},
                            (struct hccl_place){HCCL_OUTPUT, range.offset}, range.length, 0);

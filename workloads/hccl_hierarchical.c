@@ -9,6 +9,9 @@
  *   reduce-scatter  inside, of all segments of each place; then across
  *   all-gather      across, of one's own segment; each that comes is passed around inside
  *
+ * Where racks hold unlike numbers of ranks, m is the most that divides them all: a rack is then
+ * several domains (16 + 16 + 8: five of 8), and hops across between two of one rack use scale-up.
+ *
  * A lane takes one piece through all phases, so that the two networks work at the same time on
  * different pieces; in an all-gather the lanes inside wait by flag for those across.
  * Source: topology-aware forms for more than 16 ranks (SOURCES.md 2.4, 6); details our choice.
@@ -160,11 +163,12 @@ static gboolean check(const struct hccl_graph *graph, GError **error)
                     hccl_kind_name(kind));
         return FALSE;
     }
-    if (layout->n_domain == layout->n_ranks || !layout->even) {
-        g_set_error(error, BUILD_ERROR, 0,
-                    "algorithm = hierarchical: several racks with as many ranks each are expected "
-                    "(%u ranks, the first rack has %u)",
-                    layout->n_ranks, layout->n_domain);
+    if (layout->n_domain == layout->n_ranks || layout->n_domain == 1) {
+        g_set_error(
+            error, BUILD_ERROR, 0,
+            "algorithm = hierarchical: several racks, whose ranks have a common divisor, are "
+            "expected (%u ranks, in racks of a multiple of %u)",
+            layout->n_ranks, layout->n_domain);
         return FALSE;
     }
     return TRUE;

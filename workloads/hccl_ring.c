@@ -64,7 +64,7 @@ void hccl_ready(struct hccl_graph *graph, const struct hccl_view *view, uint32_t
     uint32_t me = rank_at(view, view->at), next = rank_at(view, view->at + 1);
     uint32_t before = rank_at(view, view->at + view->n - 1);
 
-    if (!graph->call.ready || view->n < 2)
+    if (!graph->call.sends_wait || view->n < 2)
         return;
     if (number > 0) {
         hccl_wait(graph, me, first_flag + 1, 1);

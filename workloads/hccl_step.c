@@ -490,6 +490,7 @@ static gboolean build(const void *data, const struct graph *graph, struct build 
     g_ptr_array_unref(step.items);
     g_ptr_array_unref(step.graphs);
     hccl_program_clear(&step.program);
+    hccl_layout_clear(&step.layout);
     if (ok)
         return workload_finish(schedule, graph, error);
     schedule_clear(schedule);

@@ -513,6 +513,14 @@ gboolean scenario_apply(struct scenario *scenario, const struct scenario_entry *
            scenario_set_key(scenario, group, key, entry->value, entry->where, entry->folder, error);
 }
 
+gboolean scenario_apply_base(struct scenario *scenario, const struct scenario_entry *entry,
+                             GError **error)
+{
+    g_autoptr(GPtrArray) chain = g_ptr_array_new_with_free_func(free);
+
+    return load_bases(scenario, entry, chain, error);
+}
+
 /* --- what was read ---------------------------------------------------------------------------- */
 
 /* Walks entries that have a key from the lowest layer up; see scenario_private.h. */

@@ -139,6 +139,10 @@ gboolean scenario_set_key(struct scenario *scenario, const char *group, const ch
 gboolean scenario_apply(struct scenario *scenario, const struct scenario_entry *entry,
                         GError **error);
 
+/* Lays the files that the entry's value names, as `base` of a file does, above all there is. */
+gboolean scenario_apply_base(struct scenario *scenario, const struct scenario_entry *entry,
+                             GError **error);
+
 /* --- what was read ---------------------------------------------------------------------------- */
 
 /* The last value of a key, or NULL. Valid as long as the scenario or a copy of it. */

@@ -443,9 +443,14 @@ static gboolean apply(const struct sweep_plan *plan, uint32_t grid, struct scena
     for (guint a = 0; a < plan->axes->len; a++) {
         const struct value *value = value_at(plan, grid, a);
 
-        for (guint i = 0; i < value->entries->len; i++)
-            if (!scenario_apply(scenario, g_ptr_array_index(value->entries, i), error))
+        for (guint i = 0; i < value->entries->len; i++) {
+            const struct scenario_entry *entry = g_ptr_array_index(value->entries, i);
+            bool is_base = strcmp(entry->key, "scenario.base") == 0;
+
+            if (!(is_base ? scenario_apply_base(scenario, entry, error)
+                          : scenario_apply(scenario, entry, error)))
                 return FALSE;
+        }
     }
     for (char **set = plan->sets; set && *set; set++)
         if (!scenario_set(scenario, *set, error))

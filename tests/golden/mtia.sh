@@ -66,4 +66,50 @@ hangs() {
         grep -q '16384,.*,allreduce,4,2$' h/collectives.csv
 }
 ok 'a missing SET: exit 3, and which engine waits for what' hangs
+
+# each experiment is a sweep, and its table has what it is asked for
+planned() {
+    for file in "$scenarios"/mtia-*.ini; do
+        "$WEFT" sweep "$file" --dry-run --out dry >/dev/null || return 1
+    done
+}
+ok 'every experiment is a sweep' planned
+
+bases() { # a choice on a base of its own: the file below, its own keys above
+    cat >based.ini <<'EOF'
+[scenario]
+base = mtia300
+[workload]
+kind = collective
+ranks = 0-3
+begin = 4KiB
+[mtia300]
+start = pe_direct
+[sweep]
+seeds = 1-1
+[variant:MTIA]
+[variant:H100]
+scenario.base = h100
+topology.racks = 3
+EOF
+    "$WEFT" sweep based.ini --out based >/dev/null && [ "$(ls based/grid | wc -l)" = 2 ] &&
+        [ "$(grep -l '^node = gpu$' based/grid/*.ini | wc -l)" = 1 ] &&
+        grep -q '^racks = 3$' "$(grep -l '^node = gpu$' based/grid/*.ini)" &&
+        grep -q '^up_rate = 3.6Tbps$' "$(grep -l '^node = gpu$' based/grid/*.ini)" &&
+        grep -q '^start = pe_direct$' "$(grep -l '^node = mtia300$' based/grid/*.ini)" || return 1
+    sed 's/= h100$/= no-such/' based.ini >wrong.ini
+    "$WEFT" sweep wrong.ini --out wrong >/dev/null 2>said
+    [ $? = 2 ] && grep -q 'wrong.ini:.*scenario.base = no-such' said
+}
+ok 'a choice of a sweep on a base of its own' bases
+
+table() { # what the express doorbell saves is a read, 800 ns, in each of the two exchanges
+    command -v gnuplot >/dev/null || return 0
+    (cd "$WEFT_DATA" && WEFT=$WEFT plots/mtia.sh FOLDER="$scratch/tables" small) >/dev/null 2>&1 &&
+        [ -s tables/mtia-small/mtia-small.png ] &&
+        awk -F, '$1 == "allreduce" && $2 == 16 && $4 == 4096 { t[$3] = $5 }
+            END { d = t["engine"] - t["express"]; exit !(d > 1.599 && d < 1.601) }' \
+            tables/mtia-small/table.csv
+}
+ok 'plots/mtia.sh: table and figure' table
 exit $failed

@@ -70,8 +70,9 @@ static gint play_by_flow(gconstpointer a, gconstpointer b)
     return x->flow < y->flow ? -1 : x->flow > y->flow;
 }
 
-/* Settings end with NULL; the test stops if they are wrong. play_clear() afterwards. */
-static void play(struct play *play, uint64_t seed, const char *const *settings)
+/* FALSE with an error if the settings are wrong or cannot be played. play_clear() either way. */
+static gboolean play_try(struct play *play, uint64_t seed, const char *const *settings,
+                         GError **error)
 {
     static const struct sink_ops ops = {.flow = play_flow,
                                         .port = play_port,
@@ -81,25 +82,33 @@ static void play(struct play *play, uint64_t seed, const char *const *settings)
     struct scenario *scenario = scenario_new();
     struct experiment experiment;
     struct sink sink = {&ops, play};
-    GError *error = NULL;
     g_autofree char *seed_text = g_strdup_printf("run.seed=%" G_GUINT64_FORMAT, seed);
+    gboolean ok;
 
     *play =
         (struct play){.flows = g_array_new(FALSE, FALSE, sizeof(struct sink_flow)),
                       .ports = g_array_new(FALSE, FALSE, sizeof(struct sink_port)),
                       .steps = g_array_new(FALSE, FALSE, sizeof(struct sink_step)),
                       .metrics = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)};
-    if (!scenario_set(scenario, seed_text, &error))
-        g_error("%s", error->message);
-    for (; *settings; settings++)
-        if (!scenario_set(scenario, *settings, &error))
-            g_error("%s", error->message);
-    if (!experiment_init(&experiment, scenario, &error) ||
-        !experiment_play(&experiment, &sink, NULL, NULL, &play->result, &error))
-        g_error("%s", error->message);
+    ok = scenario_set(scenario, seed_text, error);
+    for (; ok && *settings; settings++)
+        ok = scenario_set(scenario, *settings, error);
+    if (ok && (ok = experiment_init(&experiment, scenario, error))) {
+        ok = experiment_play(&experiment, &sink, NULL, NULL, &play->result, error);
+        experiment_clear(&experiment);
+    }
     g_array_sort(play->flows, play_by_flow);
-    experiment_clear(&experiment);
     scenario_free(scenario);
+    return ok;
+}
+
+/* Settings end with NULL; the test stops if they are wrong. play_clear() afterwards. */
+static void play(struct play *play, uint64_t seed, const char *const *settings)
+{
+    GError *error = NULL;
+
+    if (!play_try(play, seed, settings, &error))
+        g_error("%s", error->message);
 }
 
 static inline const struct sink_flow *play_flow_of(const struct play *play, uint64_t flow)

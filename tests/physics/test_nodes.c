@@ -21,15 +21,15 @@
         "transport.window=0B", "queue.limit=1MiB"
 #define ALLGATHER                                                                                  \
     "workload.kind=collective", "workload.collective=allgather", "workload.algorithm=direct",      \
-        "workload.iterations=1", "workload.warmup=0", "workload.begin=2000B"
+        "workload.iterations=1", "workload.warmup=0", "workload.begin=2000B", "workload.ready=off"
 
 /* One packet of 1000 B: stored once in the switch. */
 static const int64_t wire_ps = 2 * 1082 * 10 + 2 * 5 * NS + 250 * NS;
 
-static void call_takes(const char *start, int64_t expected_ps)
+static void call_takes(const char *start, const char *ready, int64_t expected_ps)
 {
     g_autofree char *setting = g_strdup_printf("mtia300.start=%s", start);
-    const char *const settings[] = {PAIR, ALLGATHER, "host.node=mtia300", setting, NULL};
+    const char *const settings[] = {PAIR, ALLGATHER, "host.node=mtia300", setting, ready, NULL};
     struct play run;
 
     play(&run, 1, settings);
@@ -50,14 +50,26 @@ static void a_call_is_the_sum_of_its_parts(void **state)
 {
     int64_t control_ps = 17100 * NS + 3600 * NS + 2900 * NS + 1100 * NS;
     int64_t transfer_ps = 1400 * NS + wire_ps;
+    const char *const off = "workload.ready=off";
 
     (void)state;
-    call_takes("express", control_ps + 100 * NS + transfer_ps + 100 * NS);
-    call_takes("engine", control_ps + 100 * NS + 800 * NS + transfer_ps + 100 * NS);
+    call_takes("express", off, control_ps + 100 * NS + transfer_ps + 100 * NS);
+    call_takes("engine", off, control_ps + 100 * NS + 800 * NS + transfer_ps + 100 * NS);
     /* a PE posts in 0.45 us and sees the counter in 0.2; no host, no dispatcher */
-    call_takes("pe_direct", 450 * NS + transfer_ps + 200 * NS);
+    call_takes("pe_direct", off, 450 * NS + transfer_ps + 200 * NS);
     /* the host posts in 0.5 us, and is told by an event */
-    call_takes("host", control_ps + 500 * NS + 800 * NS + transfer_ps + 3600 * NS);
+    call_takes("host", off, control_ps + 500 * NS + 800 * NS + transfer_ps + 3600 * NS);
+}
+
+/* The same where the other's word that it is ready, 8 B and 82 B of header, comes before. */
+static void a_receiver_says_that_it_is_ready(void **state)
+{
+    int64_t control_ps = 17100 * NS + 3600 * NS + 2900 * NS + 1100 * NS;
+    int64_t transfers_ps = 2 * 1400 * NS + wire_ps + wire_ps - 2 * 992 * 10;
+
+    (void)state;
+    call_takes("express", "workload.ready=on", control_ps + 4 * 100 * NS + transfers_ps);
+    call_takes("pe_direct", "workload.ready=on", 2 * 450 * NS + 2 * 200 * NS + transfers_ps);
 }
 
 /* One work request at a time: the second message waits for the acknowledgement of the first. */
@@ -91,6 +103,40 @@ static void a_nic_holds_back_what_is_above_its_limit(void **state)
     }
     /* read behind the first's 1000 B in the HBM, at 5.57 TB/s */
     assert_int_equal(begin_ps[1], 1150 * NS + 180);
+}
+
+/*
+ * Queue pairs of a NIC: each of four ranks talks to three others by its one NIC, so three are
+ * enough, and six where the transport opens two a connection; one fewer and nothing is played.
+ */
+static void a_run_that_needs_more_queue_pairs_is_refused(void **state)
+{
+    static const struct {
+        int each, has;
+        bool fine;
+    } cases[] = {{1, 3, true}, {1, 2, false}, {2, 6, true}, {2, 5, false}};
+
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autofree char *each = g_strdup_printf("transport.queue_pairs=%d", cases[i].each);
+        g_autofree char *has = g_strdup_printf("mtia300.nic_queue_pairs=%d", cases[i].has);
+        const char *const settings[] = {
+            PAIR, ALLGATHER, "topology.accelerators=4", "host.node=mtia300", each, has, NULL};
+        struct play run;
+
+        if (cases[i].fine) {
+            play(&run, 1, settings);
+            assert_int_equal(run.result.outcome, BACKEND_FINISHED);
+            play_clear(&run);
+        } else {
+            g_autoptr(GError) why = NULL;
+
+            assert_false(play_try(&run, 1, settings, &why));
+            assert_non_null(strstr(why->message, "nic_queue_pairs"));
+            assert_non_null(strstr(why->message, "host 0 needs more on its NIC port 0"));
+            play_clear(&run);
+        }
+    }
 }
 
 /*
@@ -195,6 +241,7 @@ static void classes_are_what_they_say(void **state)
                                     "workload.program=compute 50us id=c; allgather 2000B after=c "
                                     "stream=1",
                                     "workload.algorithm=direct",
+                                    "workload.ready=off",
                                     "host.node=mtia300",
                                     "mtia300.start=express",
                                     NULL};
@@ -245,7 +292,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_is_the_sum_of_its_parts),
+        cmocka_unit_test(a_receiver_says_that_it_is_ready),
         cmocka_unit_test(a_nic_holds_back_what_is_above_its_limit),
+        cmocka_unit_test(a_run_that_needs_more_queue_pairs_is_refused),
         cmocka_unit_test(products_take_their_time),
         cmocka_unit_test(time_adds_up),
         cmocka_unit_test(classes_are_what_they_say),

@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "sim/core/random.h"
+#include "tests/unit/test_topology_common.h"
 #include "workloads/hccl.h"
-#include <string.h>
 
 #define POISON INT64_MIN
 
@@ -28,7 +28,6 @@ static struct hccl_layout rack(uint32_t n, uint32_t n_domain, uint32_t n_up, uin
 {
     return (struct hccl_layout){.n_ranks = n,
                                 .n_domain = n_domain,
-                                .even = true,
                                 .n_up = n_up,
                                 .first_out = n_up,
                                 .n_out = n_out,
@@ -45,7 +44,8 @@ static struct hccl_call call_of(enum hccl_kind kind, enum hccl_algorithm algorit
                               .direct_bytes = 64,
                               .n_engines = 4,
                               .depth = 2,
-                              .ready = true};
+                              .sends_wait = true,
+                              .writes_wait = true};
 }
 
 /* Value k of rank p's input. */
@@ -287,6 +287,52 @@ static void sums_are_right_over_racks(void **state)
                 }
 }
 
+/* Neighbours talk by scale-up, others by scale-out. */
+static void expect_networks(const struct hccl_layout *layout, const struct hccl_call *call,
+                            const uint32_t *rack_of)
+{
+    struct hccl_graph graph;
+
+    assert_true(hccl_compile(&graph, layout, call, NULL));
+    for (uint32_t i = 0; i < graph.elements->len; i++) {
+        const struct hccl_element *element = &g_array_index(graph.elements, struct hccl_element, i);
+        uint32_t rank = g_array_index(graph.lanes, struct hccl_lane, element->lane).rank;
+
+        if (element->kind == SCHEDULE_SEND || element->kind == SCHEDULE_WRITE)
+            assert_int_equal(element->nic < layout->n_up, rack_of[rank] == rack_of[element->peer]);
+    }
+    hccl_clear(&graph);
+}
+
+/* Racks with 4, 4 and 2 of their accelerators in use, and ranks that are dealt over two racks. */
+static void racks_may_be_unlike(void **state)
+{
+    static const struct {
+        uint32_t hosts[10], racks[10], n, n_domain;
+    } cases[] = {{{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, {0, 0, 0, 0, 1, 1, 1, 1, 2, 2}, 10, 2},
+                 {{0, 4, 1, 5, 2, 6}, {0, 1, 0, 1, 0, 1}, 6, 1}};
+    struct built built;
+
+    (void)state;
+    build_kind(&built, "rack", "racks=3 accelerators=4 up_planes=2 up_nics=1 out_nics=1");
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+        for (int kind = 0; kind < HCCL_BROADCAST; kind++)
+            for (size_t s = 0; s < G_N_ELEMENTS(sizes); s++) {
+                struct hccl_call call = call_of((enum hccl_kind)kind, HCCL_AUTO, sizes[s]);
+                struct hccl_layout layout;
+
+                assert_true(
+                    hccl_layout_init(&layout, &built.graph, cases[i].hosts, cases[i].n, NULL));
+                assert_int_equal(layout.n_domain, cases[i].n_domain);
+                call.networks = HCCL_SCALE_UP;
+                call.direct_bytes = 8;
+                run_and_expect(&layout, &call, sizes[s] * 10);
+                expect_networks(&layout, &call, cases[i].racks);
+                hccl_layout_clear(&layout);
+            }
+    built_clear(&built);
+}
+
 static void unequal_parts_arrive(void **state)
 {
     static const int64_t parts[] = {3, 0, 40, 1, 2, 9, 30, 17, 0};
@@ -413,6 +459,7 @@ int main(void)
         cmocka_unit_test(sums_are_right_in_a_rack),
         cmocka_unit_test(sums_are_right_by_recursive_doubling),
         cmocka_unit_test(sums_are_right_over_racks),
+        cmocka_unit_test(racks_may_be_unlike),
         cmocka_unit_test(unequal_parts_arrive),
         cmocka_unit_test(what_an_algorithm_cannot_do_is_refused),
         cmocka_unit_test(a_missing_set_is_found),
