@@ -250,9 +250,10 @@ static struct connection *open_connection(struct player *player, const struct li
 
     connection->ops = observer_transport(player->engine->observer, profile->ops);
     connection->config = config;
-    connection->engine = player->engine;
     connection->src = &player->engine->hosts[key->src];
     connection->dst = &player->engine->hosts[key->dst];
+    connection->engine = connection->src->engine;
+    connection->dst_engine = connection->dst->engine;
     connection->key =
         random_mix(((uint64_t)key->src << 32 | key->dst) + (uint64_t)key->profile * RANDOM_GOLDEN +
                    ((uint64_t)key->n_nics << 40 | (uint64_t)key->first_nic << 48));

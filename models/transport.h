@@ -86,7 +86,7 @@ struct sender {
 struct connection {
     const struct transport_ops *ops;
     const void *config;
-    struct engine *engine;
+    struct engine *engine, *dst_engine; /* of its two halves: those of src and dst */
     struct host *src, *dst;
     uint64_t key; /* of its random streams: from (src, dst, profile), not from when it opened */
     /* NIC port pairs usable; number k here is NIC first_nic + k of src and of dst */
