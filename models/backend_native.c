@@ -254,7 +254,7 @@ gboolean backend_play(const struct fabric_driver *driver, const struct backend_r
         return FALSE;
     }
     host_init_all(&fabric.engine);
-    player_init(&player, &fabric.engine, run, sink, faults_plan(&fabric));
+    player_init(&player, &fabric.engine, run, sink, faults_plan(&fabric), NULL);
     series_init(&series, run, &fabric, &player, sink);
     player.keeps = series.objects >> SERIES_FLOW & 1;
     recovery_init(&recovery, run, &fabric.engine);

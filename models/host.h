@@ -109,8 +109,10 @@ struct packet *host_reply_packet(struct connection *connection, uint32_t nic, ui
 static inline void host_name_packet(struct packet *packet, struct message *message,
                                     uint32_t sequence)
 {
-    packet->n_out = &message->n_out;
-    message->n_out++;
+    if (!message->kept) {
+        packet->n_out = &message->n_out;
+        message->n_out++;
+    }
     packet->flow = message->op;
     packet->sequence = sequence;
     packet->transmission = 0;
