@@ -724,8 +724,8 @@ void player_init(struct player *player, struct engine *engine, const struct back
                               .sink = sink,
                               .route = route,
                               .node_ops = node_list[run->model->host.node]};
-    event_init(&player->follow_up, follow_up, EVENT_CLASS_TIMER);
-    event_init(&player->starter, start_due, EVENT_CLASS_TIMER | UINT64_C(1) << 61);
+    event_init(&player->follow_up, follow_up, EVENT_FOLLOW_UP);
+    event_init(&player->starter, start_due, EVENT_CLASS_TIMER | EVENT_SHARED);
     player->work = g_array_new(FALSE, FALSE, sizeof(struct step));
     player->starts = g_array_new(FALSE, FALSE, sizeof(struct step));
     player->started = g_malloc0(run->schedule->n_ops / 8 + 1);
