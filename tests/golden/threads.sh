@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# weft run --threads: every file but run.json (times, and the command) is that of one thread, to the
+# byte, and so are the exit code and what is said; what needs one thread says why.
+. "$(dirname "$0")/../tap.bash"
+
+play() { # folder, threads, argument...
+    "$WEFT" run "${@:3}" --quiet --threads "$2" --out "$scratch/$1" 2>"$scratch/$1.err"
+    echo $? >>"$scratch/$1.err"
+    sed -i "s,$scratch/$1,FOLDER," "$scratch/$1.err"
+}
+alike() { # argument...
+    rm -rf "${scratch:?}"/{one,many}
+    play one 1 "$@"
+    for threads in 2 4 8; do
+        play many $threads "$@"
+        grep 'one thread' "$scratch/many.err" && return 1
+        cmp "$scratch/one.err" "$scratch/many.err" && diff -rq -x run.json "$scratch/one" "$scratch/many" ||
+            { echo "$threads threads"; cat "$scratch/many.err"; return 1; }
+    done
+}
+refers() { # text, argument...: one thread plays it, says why, and does the same
+    rm -rf "${scratch:?}"/{one,many}
+    play one 1 "${@:2}"
+    play many 4 "${@:2}"
+    grep -q "one thread: .*$1" "$scratch/many.err" && diff -rq -x run.json "$scratch/one" "$scratch/many"
+}
+clos() { # hosts, a leaf
+    echo --topology clos --set topology.hosts="$1" --set topology.hosts_per_leaf="$2"
+}
+meta="--set transport.name=metaroce"
+
+ok 'a permutation, MetaRoCE, loss on every link' alike $(clos 64 8) --workload permutation $meta \
+    --set workload.bytes=1MB --set loss.rate_per_link=1%
+ok 'a permutation, RoCEv2, go-back-N and loss' alike $(clos 64 8) --workload permutation \
+    --set workload.bytes=256KB --set loss.rate_end_to_end=1% --set transport.rto=200us
+ok 'selective repeat, four planes' alike --topology planes4-64 --workload alltoall \
+    --set workload.bytes=16KiB --set transport.recovery=selective_repeat --set loss.rate_end_to_end=1%
+ok 'DCQCN, marks by RED, an incast' alike $(clos 32 4) --workload incast --set workload.bytes=1MB \
+    --set transport.cc=dcqcn --set queue.kind=red --set queue.limit=64MB
+ok 'an incast, MetaRoCE on eight planes' alike --topology planes8-64 --workload incast $meta \
+    --set workload.bytes=256KB
+ok 'ring all-reduce' alike $(clos 32 4) --workload allreduce $meta --set workload.bytes=1MiB \
+    --set loss.rate_end_to_end=0.1%
+ok 'three tiers, sprayed, all-to-all' alike --topology fat-tree-128 --workload alltoall \
+    --set workload.bytes=16KiB --set route.kind=spray $meta
+ok 'starts by a Poisson process' alike $(clos 64 8) --workload websearch-30 \
+    --set workload.duration=100us --set workload.load=0.5
+ok 'clocks that drift, bursts of loss' alike $(clos 32 4) --workload permutation $meta \
+    --set host.clock_drift=100e-6 --set loss.burst_length_packets=5 --set loss.burst_gap_packets=300 \
+    --set workload.bytes=512KB
+ok 'flows that fail' alike $(clos 32 4) --workload permutation --set workload.bytes=256KB \
+    --set transport.retry_limit=1 --set transport.rto=100us --set loss.rate_per_link=10%
+ok 'a run cut off at its end' alike $(clos 32 4) --workload permutation --set workload.bytes=4MB \
+    --set run.end=60us $meta
+ok 'messages to neighbours and afar, of one byte and at one instant' alike $(clos 16 4) --workload list \
+    --set 'workload.flows=0>1 1MB; 2>3 100KB; 5>9 1MB start=3us; 9>5 10KB start=3us; 15>0 1B'
+
+ok 'one switch' refers 'hang on the same switches' --topology star --set topology.hosts=8 --workload permutation
+ok 'PFC' refers 'played by one' $(clos 16 4) --workload permutation --set pfc.enable=on \
+    --set workload.bytes=64KB
+ok 'a series' refers 'series' $(clos 16 4) --workload permutation --set run.series_step=1us \
+    --set workload.bytes=64KB
+ok 'a fault' refers 'fault' $(clos 16 4) --workload permutation --set fault:a.object=link:20 \
+    --set fault:a.at=1us --set fault:a.until=5us $meta --set workload.bytes=64KB
+ok 'accelerators' refers 'accelerators' mtia-small --set workload.end=4KiB --set workload.ranks=0-3
+ok 'links without delay' refers 'no delay' $(clos 16 4) --workload permutation \
+    --set topology.link_delay=0ns --set topology.switch_latency=0ns --set workload.bytes=64KB
+ok 'a drop list' refers 'drop list' $(clos 16 4) --workload permutation --set workload.bytes=64KB \
+    --set loss.drop_file="$(echo 'flow,sequence,transmission,link' >"$scratch/drops.csv"; echo "$scratch/drops.csv")"
+wrong() {
+    exits 2 "$WEFT" run planes4-64 --workload permutation --threads "$1" --out "$scratch/no" &&
+        says err "$2" && [ ! -e "$scratch/no" ]
+}
+ok 'no thread' wrong 0 '--threads 0: 1 to 64 is expected'
+ok 'too many' wrong 65 '--threads 65: 1 to 64 is expected'
+ok 'no number' wrong two "two"
+exit $failed
