@@ -39,7 +39,7 @@ struct timeout {
     int64_t ps;
 };
 
-/* Fixed timeouts only: one that follows the round trip is never below it. */
+/* The fixed timeout; one that follows the round trip is below it only if its largest is. */
 static struct timeout timeout_of(const struct transport_profile *profile)
 {
     struct timeout timeout = {"rto", value_of(profile, "rto", PARAM_TIME)};
@@ -70,6 +70,8 @@ static void warn_below(const struct survey_use *use, struct timeout timeout, GPt
 static void warn_of_timeouts(const struct survey *survey, const struct run_config *run,
                              GPtrArray *warnings)
 {
+    static const char *const others[] = {"rto_low", "rto_max"};
+
     for (uint32_t i = 0; i < survey->n_uses; i++) {
         const struct survey_use *use = &survey->uses[i];
         struct timeout timeout = timeout_of(use->profile);
@@ -77,8 +79,10 @@ static void warn_of_timeouts(const struct survey *survey, const struct run_confi
         g_autofree char *end = units_format(UNITS_TIME, run->end);
 
         warn_below(use, timeout, warnings);
-        warn_below(use, (struct timeout){"rto_low", value_of(use->profile, "rto_low", PARAM_TIME)},
-                   warnings);
+        for (size_t k = 0; k < G_N_ELEMENTS(others); k++)
+            warn_below(use,
+                       (struct timeout){others[k], value_of(use->profile, others[k], PARAM_TIME)},
+                       warnings);
         if (timeout.ps >= run->end)
             warn(warnings,
                  "%s: the run ends at %s, before its timeout of %s (%s) can come: a packet whose "

@@ -186,7 +186,10 @@ warnings() {
         --set topology.hosts_per_leaf=8 --set topology.spines=4 --set 'workload.flows=0>9 1KB start=2s' \
         --set run.end=1s --set transport.name=rocev2 --set transport.rto=1us &&
         says out 'WARNING     tier 1 is oversubscribed 2 : 1' 'WARNING     1 messages start after' \
-            'rto = 1us is below the unloaded round trip'
+            'rto = 1us is below the unloaded round trip' &&
+        exits 0 check --topology star --workload permutation --set topology.link_delay=3ms \
+            --set transport.name=metaroce &&
+        says out 'rto_max = 10ms is below the unloaded round trip of 12'
 }
 more_warnings() {
     exits 0 check --topology clos --workload allreduce --set topology.hosts=64 --set topology.tiers=3 \

@@ -4,19 +4,6 @@
 # what is left when it is interrupted.
 . "$(dirname "$0")/../tap.bash"
 
-exits() { # code, command
-    local code=$1 got
-    shift
-    "$@" >"$scratch/out" 2>"$scratch/err"
-    got=$?
-    [ $got = "$code" ] || { echo "exit $got, not $code"; tail -n 5 "$scratch/out" "$scratch/err"; false; }
-}
-says() { # file, pattern...
-    local file=$1
-    for pattern in "${@:2}"; do
-        grep -qE -- "$pattern" "$scratch/$file" || { echo "no '$pattern' in:"; cat "$scratch/$file"; return 1; }
-    done
-}
 
 cat >"$scratch/small.ini" <<'END'
 [run]

@@ -102,11 +102,6 @@ loss.rate_per_link = 0;0.01
 seeds = 1-3
 END2
 
-exits() { # code, command...
-    "${@:2}" >"$scratch/out" 2>"$scratch/err"
-    local code=$?
-    [ $code = "$1" ] || { echo "exit $code"; cat "$scratch/out" "$scratch/err"; return 1; }
-}
 one_line() { # pattern: stderr is one line, and has it
     [ "$(wc -l <"$scratch/err")" = 1 ] && grep -q -- "$1" "$scratch/err" || { cat "$scratch/err"; return 1; }
 }

@@ -134,19 +134,6 @@ END
 sweep() { # folder, further arguments
     "$WEFT" sweep "$scratch/sweep.ini" --out "$scratch/$1" "${@:2}"
 }
-exits() { # code, command
-    local code=$1 got
-    shift
-    "$@" >"$scratch/out" 2>"$scratch/err"
-    got=$?
-    [ $got = "$code" ] || { echo "exit $got, not $code"; tail -n 5 "$scratch/out" "$scratch/err"; false; }
-}
-says() { # file, pattern...
-    local file=$1
-    for pattern in "${@:2}"; do
-        grep -qE -- "$pattern" "$scratch/$file" || { echo "no '$pattern' in:"; cat "$scratch/$file"; return 1; }
-    done
-}
 same() { # folder: all that a local sweep leaves but run.json
     diff -r -x run.json -x slurm "$scratch/local" "$scratch/$1"
 }

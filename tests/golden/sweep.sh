@@ -4,19 +4,6 @@
 # its points, shards, added seeds and values, a full disk - and refusals that say what is wrong.
 . "$(dirname "$0")/../tap.bash"
 
-exits() { # code, command
-    local code=$1 got
-    shift
-    "$@" >"$scratch/out" 2>"$scratch/err"
-    got=$?
-    [ $got = "$code" ] || { echo "exit $got, not $code"; tail -n 5 "$scratch/out" "$scratch/err"; false; }
-}
-says() { # file, pattern...
-    local file=$1
-    for pattern in "${@:2}"; do
-        grep -qE -- "$pattern" "$scratch/$file" || { echo "no '$pattern' in:"; cat "$scratch/$file"; return 1; }
-    done
-}
 same() { # folders: all files but run.json, and nothing half done
     diff -r -x run.json "$scratch/$1" "$scratch/$2"
 }

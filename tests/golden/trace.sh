@@ -4,13 +4,6 @@
 # whose spans nest.
 . "$(dirname "$0")/../tap.bash"
 
-exits() { # code, argument...
-    local code=$1 got
-    shift
-    "$WEFT" "$@" >"$scratch/out" 2>"$scratch/err"
-    got=$?
-    [ $got = "$code" ] || { echo "weft $*: exit $got, not $code"; cat "$scratch/out" "$scratch/err"; false; }
-}
 tree=$PWD
 cd "$scratch" || exit 2
 
@@ -19,7 +12,7 @@ cd "$scratch" || exit 2
 printf 'flow,sequence,transmission,link\n0,1,1,0\n' >drops.csv
 "$WEFT" run --topology star --workload list --set 'workload.flows=0>1 5000B' --set topology.hosts=2 \
     --set topology.link_rate=100Gbps --set transport.rto=20us --set loss.drop_file=drops.csv --out two --quiet
-ok 'as text' exits 0 trace two --flow 0
+ok 'as text' exits 0 "$WEFT" trace two --flow 0
 cat >expected <<'END2'
                0  flow 0 begins
                0  flow 0 is handed to the transport
@@ -39,7 +32,7 @@ ok '(in order)' sort -sc -k1,1n out
 
 "$WEFT" run --topology clos --workload allreduce --set topology.hosts=8 --set topology.hosts_per_leaf=4 \
     --set workload.bytes=64KiB --set host.issue_time=1us --out ring --quiet
-ok 'for Chrome' exits 0 trace ring --flow 0,9 --format chrome --out trace.json
+ok 'for Chrome' exits 0 "$WEFT" trace ring --flow 0,9 --format chrome --out trace.json
 cat >check.py <<'END2'
 import json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
@@ -67,22 +60,22 @@ END2
 ok '(JSON, spans that end, wires that carry one packet at a time)' python3 check.py trace.json free 'flow 0' 'flow 9' allreduce issue
 
 "$WEFT" run --topology star --workload incast --set workload.bytes=20KB --set transport.rto=100us --out incast --quiet
-ok 'an incast for Chrome' exits 0 trace incast --flow 0,1,2 --format chrome --out incast.json
+ok 'an incast for Chrome' exits 0 "$WEFT" trace incast --flow 0,1,2 --format chrome --out incast.json
 ok '(what waits comes and goes)' python3 check.py incast.json waits 'flow 2'
 
 WEFT_DATA=$tree "$WEFT" run mtia-small --set run.flows=on --out mtia --quiet
 flow=$(sed -n 2p mtia/flows.csv | cut -d, -f1)
 engines() { # elements of work queues in the tracks of their engines
-    exits 0 trace mtia --flow "$flow" --format chrome && grep -q '"name":"rank 0, engine 1"' out &&
+    exits 0 "$WEFT" trace mtia --flow "$flow" --format chrome && grep -q '"name":"rank 0, engine 1"' out &&
         grep -q '"pid":5,.*"name":"WRITE","cat":"element"' out
 }
 ok 'message engines have tracks' engines
 
-ok 'no flow' exits 2 trace ring
-ok 'no such flow' exits 2 trace ring --flow 100000
-ok 'no such format' exits 2 trace ring --flow 0 --format xml
+ok 'no flow' exits 2 "$WEFT" trace ring
+ok 'no such flow' exits 2 "$WEFT" trace ring --flow 100000
+ok 'no such format' exits 2 "$WEFT" trace ring --flow 0 --format xml
 ok '(is said)' grep -q 'text or chrome is expected' err
-ok 'a file that cannot be written' exits 2 trace ring --flow 0 --out nowhere/x
+ok 'a file that cannot be written' exits 2 "$WEFT" trace ring --flow 0 --out nowhere/x
 ok '(is said)' grep -q 'cannot write nowhere/x' err
 echo "1..$number"
 exit $failed
