@@ -160,6 +160,7 @@ struct backend_run {
     const struct host_setting *const *hosts;  /* by host, NULL: of no group; NULL: no groups */
     const struct fault_list *faults;          /* NULL: none */
     uint64_t seed;
+    uint32_t n_threads; /* that may play it; 0: one */
     int64_t end_ps; /* the run stops here at the latest */
     /* records of type series: at which step (0: none) and of what (models/series.h) */
     int64_t series_step_ps;

@@ -7,6 +7,7 @@
  */
 #include "models/fabric.h"
 #include "models/host.h"
+#include "models/parallel.h"
 #include "models/player.h"
 #include "models/recovery.h"
 #include "models/series.h"
@@ -237,11 +238,57 @@ static void finish(struct fabric *fabric, struct player *player, const struct si
         result->outcome = BACKEND_UNFINISHED;
 }
 
+/* --- players, on one thread or several -------------------------------------------------------- */
+
+struct crew {
+    struct player *players;
+    struct partition partition;
+    struct parallel *parallel; /* NULL: one thread */
+};
+
+/* The player that reports. */
+static struct player *crew_init(struct crew *crew, struct fabric *fabric,
+                                const struct backend_run *run, const struct sink *sink,
+                                GPtrArray *notes)
+{
+    const struct route *route = faults_plan(fabric);
+    const char *why = NULL;
+
+    *crew = (struct crew){.partition = {.n = 1}};
+    if (run->n_threads > 1)
+        partition_make(&crew->partition, fabric, run->n_threads, &why);
+    if (why)
+        g_ptr_array_add(notes, g_strdup_printf("one thread: %s", why));
+    crew->players = g_new0(struct player, crew->partition.n);
+    if (crew->partition.n == 1) {
+        player_init(crew->players, &fabric->engine, run, sink, route, NULL);
+        return crew->players;
+    }
+    crew->parallel = parallel_new(fabric, &crew->partition, crew->players);
+    for (uint32_t part = 0; part < crew->partition.n; part++) {
+        struct player_part place = parallel_part(crew->parallel, part);
+
+        player_init(&crew->players[part], parallel_engine(crew->parallel, part), run, sink, route,
+                    &place);
+    }
+    return crew->players;
+}
+
+static void crew_clear(struct crew *crew)
+{
+    for (uint32_t part = 0; part < crew->partition.n; part++)
+        player_clear(&crew->players[part]);
+    if (crew->parallel)
+        parallel_free(crew->parallel);
+    partition_clear(&crew->partition);
+    g_free(crew->players);
+}
+
 gboolean backend_play(const struct fabric_driver *driver, const struct backend_run *run,
                       const struct sink *sink, struct backend_result *result, GError **error)
 {
     struct fabric fabric;
-    struct player player;
+    struct crew crew;
     struct series series;
     struct recovery recovery;
     gboolean playable;
@@ -254,25 +301,27 @@ gboolean backend_play(const struct fabric_driver *driver, const struct backend_r
         return FALSE;
     }
     host_init_all(&fabric.engine);
-    player_init(&player, &fabric.engine, run, sink, faults_plan(&fabric));
-    series_init(&series, run, &fabric, &player, sink);
-    player.keeps = series.objects >> SERIES_FLOW & 1;
+    struct player *player = crew_init(&crew, &fabric, run, sink, result->notes);
+
+    series_init(&series, run, &fabric, player, sink);
+    player->keeps |= series.objects >> SERIES_FLOW & 1;
     recovery_init(&recovery, run, &fabric.engine);
-    bool whole = run_events(&fabric, &player, &series, &recovery);
+    bool whole = crew.parallel ? parallel_run(crew.parallel)
+                               : run_events(&fabric, player, &series, &recovery);
 
     series_finish(&series);
     series_clear(&series);
-    playable = !player.error && !fabric.error;
-    if (player.error)
-        g_propagate_error(error, g_steal_pointer(&player.error));
+    playable = !player->error && !fabric.error;
+    if (player->error)
+        g_propagate_error(error, g_steal_pointer(&player->error));
     else if (fabric.error)
         g_propagate_error(error, g_steal_pointer(&fabric.error));
     else
-        finish(&fabric, &player, sink, !whole, result, error);
+        finish(&fabric, player, sink, !whole, result, error);
     if (playable)
         recovery_report(&recovery, result->outcome == BACKEND_FINISHED, sink);
     recovery_clear(&recovery);
-    player_clear(&player);
+    crew_clear(&crew);
     host_clear_all(&fabric.engine);
     fabric_clear(&fabric);
     return playable && result->outcome != BACKEND_BROKEN;

@@ -30,7 +30,6 @@ struct engine {
     struct host *hosts; /* graph->n_hosts of them */
     uint64_t seed;
     const struct engine_upcalls *up;
-    uint64_t n_timers;
     struct observer *observer; /* NULL: nobody looks */
 };
 
@@ -44,12 +43,7 @@ static inline int64_t engine_now_ps(const struct engine *engine)
     return engine->events.now_ps;
 }
 
-/* A timer is an event of the class that comes last within an instant. */
-static inline void engine_timer_init(struct engine *engine, struct event *timer, event_fire *fire)
-{
-    event_init(timer, fire, EVENT_CLASS_TIMER | ++engine->n_timers);
-}
-
+/* A timer is an event of the class that comes last within an instant; host_timer_init() makes it. */
 static inline void engine_timer_set(struct engine *engine, struct event *timer, int64_t at_ps)
 {
     event_schedule(&engine->events, timer, at_ps);

@@ -230,10 +230,11 @@ uint32_t host_entropy(uint32_t from, uint32_t to, uint32_t source_port)
     return (uint32_t)(random_mix(((uint64_t)from << 32 | to) ^ (uint64_t)source_port << 17) >> 32);
 }
 
-static struct packet *make_packet(struct connection *connection, const struct host_nic *from,
-                                  const struct host_nic *to, uint32_t source_port)
+static struct packet *make_packet(struct packet_pool *pool, struct connection *connection,
+                                  const struct host_nic *from, const struct host_nic *to,
+                                  uint32_t source_port)
 {
-    struct packet *packet = packet_take(&connection->engine->pool);
+    struct packet *packet = packet_take(pool);
 
     packet->connection = connection;
     packet->entropy = host_entropy(from->to, to->to, source_port);
@@ -245,8 +246,9 @@ static struct packet *make_packet(struct connection *connection, const struct ho
 struct packet *host_data_packet(struct connection *connection, uint32_t nic, uint32_t source_port,
                                 uint32_t payload, uint32_t header)
 {
-    struct packet *packet = make_packet(connection, nic_at(connection, connection->src, nic),
-                                        nic_at(connection, connection->dst, nic), source_port);
+    struct packet *packet =
+        make_packet(&connection->engine->pool, connection, nic_at(connection, connection->src, nic),
+                    nic_at(connection, connection->dst, nic), source_port);
 
     packet->bytes = payload + header;
     packet->payload = payload;
@@ -258,7 +260,8 @@ struct packet *host_data_packet(struct connection *connection, uint32_t nic, uin
 struct packet *host_reply_packet(struct connection *connection, uint32_t nic, uint32_t source_port,
                                  uint32_t bytes)
 {
-    struct packet *packet = make_packet(connection, nic_at(connection, connection->dst, nic),
+    struct packet *packet = make_packet(&connection->dst_engine->pool, connection,
+                                        nic_at(connection, connection->dst, nic),
                                         nic_at(connection, connection->src, nic), source_port);
 
     packet->bytes = bytes;
@@ -295,7 +298,7 @@ void host_sender_init(struct connection *connection, struct sender *sender, uint
                       uint32_t index)
 {
     *sender = (struct sender){.connection = connection, .nic = nic, .index = index};
-    engine_timer_init(connection->engine, &sender->pace, pace_over);
+    host_timer_init(connection->src, &sender->pace, pace_over);
 }
 
 void host_sender_clear(struct connection *connection, struct sender *sender)

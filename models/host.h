@@ -25,8 +25,9 @@ struct host_nic {
 };
 
 struct host {
-    struct engine *engine;
+    struct engine *engine; /* whose clock and timers are its own */
     uint32_t number, n_nics;
+    uint32_t n_timers; /* that it has made */
     struct host_nic *nics;
     uint32_t first_nic; /* where the next kick starts, so that lone packets use all planes */
     int64_t rate_bps;   /* sum over its NICs */
@@ -51,6 +52,15 @@ void host_unwatch_links(struct host_watch *watch);
 /* Sets up the hosts of engine->graph; host_clear frees what they own and queued control packets. */
 void host_init_all(struct engine *engine);
 void host_clear_all(struct engine *engine);
+
+/*
+ * Makes a timer. Within an instant timers come by the host that made them, then as it made them: no
+ * order depends on what other hosts did before.
+ */
+static inline void host_timer_init(struct host *host, struct event *timer, event_fire *fire)
+{
+    event_init(timer, fire, EVENT_CLASS_TIMER | (uint64_t)host->number << 32 | ++host->n_timers);
+}
 
 /* Prepares a sender for NIC `nic` of its connection (0 .. n_nics-1), at its source host. */
 void host_sender_init(struct connection *connection, struct sender *sender, uint32_t nic,
@@ -99,8 +109,10 @@ struct packet *host_reply_packet(struct connection *connection, uint32_t nic, ui
 static inline void host_name_packet(struct packet *packet, struct message *message,
                                     uint32_t sequence)
 {
-    packet->n_out = &message->n_out;
-    message->n_out++;
+    if (!message->kept) {
+        packet->n_out = &message->n_out;
+        message->n_out++;
+    }
     packet->flow = message->op;
     packet->sequence = sequence;
     packet->transmission = 0;

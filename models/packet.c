@@ -16,6 +16,24 @@ void packet_pool_clear(struct packet_pool *pool)
     pool->free = pool->fresh = pool->fresh_end = NULL;
 }
 
+int64_t packet_pool_used(const struct packet_pool *pool)
+{
+    int64_t n_block = BLOCK_BYTES / sizeof(struct packet);
+
+    return (int64_t)pool->blocks->len * n_block - (pool->fresh_end - pool->fresh);
+}
+
+void packet_pool_move(struct packet_pool *from, struct packet_pool *to, int64_t n)
+{
+    for (; n > 0 && from->free; n--) {
+        struct packet *packet = from->free;
+
+        from->free = packet->next;
+        packet->next = to->free;
+        to->free = packet;
+    }
+}
+
 void packet_pool_grow(struct packet_pool *pool)
 {
     struct packet *block = pages_new(BLOCK_BYTES);

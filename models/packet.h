@@ -54,6 +54,12 @@ void packet_pool_init(struct packet_pool *pool);
 void packet_pool_clear(struct packet_pool *pool);
 void packet_pool_grow(struct packet_pool *pool);
 
+/* Packets of its own blocks that have ever been taken. */
+int64_t packet_pool_used(const struct packet_pool *pool);
+
+/* Moves n free packets, as many as there are at most, to another pool; blocks stay. */
+void packet_pool_move(struct packet_pool *from, struct packet_pool *to, int64_t n);
+
 /* A packet with undefined content but for n_out, which is NULL; never NULL. */
 static inline struct packet *packet_take(struct packet_pool *pool)
 {

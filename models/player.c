@@ -43,6 +43,12 @@ static int64_t now_of(const struct player *player)
     return engine_now_ps(player->engine);
 }
 
+/* Who plays the operations of a host. */
+static struct player *player_at(struct player *player, uint32_t host)
+{
+    return player->part.of ? &player->part.players[player->part.of[host]] : player;
+}
+
 static void call_flow(const struct sink *sink, const struct sink_flow *flow)
 {
     if (sink->ops->flow)
@@ -251,9 +257,10 @@ static struct connection *open_connection(struct player *player, const struct li
 
     connection->ops = observer_transport(player->engine->observer, profile->ops);
     connection->config = config;
-    connection->engine = player->engine;
     connection->src = &player->engine->hosts[key->src];
     connection->dst = &player->engine->hosts[key->dst];
+    connection->engine = connection->src->engine;
+    connection->dst_engine = connection->dst->engine;
     connection->key =
         random_mix(((uint64_t)key->src << 32 | key->dst) + (uint64_t)key->profile * RANDOM_GOLDEN +
                    ((uint64_t)key->n_nics << 40 | (uint64_t)key->first_nic << 48));
@@ -309,6 +316,24 @@ static int64_t ideal_of(const struct player *player, const struct connection *co
                            bytes - (n - 1) * common->payload + common->header);
 }
 
+/* Those of one instant by operation: their order does not tell in which they were posted. */
+static void add_message(struct player *player, struct played *played)
+{
+    GPtrArray *messages = player->messages;
+    guint at = messages->len;
+
+    g_ptr_array_add(messages, played);
+    for (; at > player->n_released; at--) {
+        struct played *before = g_ptr_array_index(messages, at - 1);
+
+        if (before->message.start_ps < played->message.start_ps ||
+            before->message.op < played->message.op)
+            break;
+        g_ptr_array_index(messages, at) = before;
+    }
+    g_ptr_array_index(messages, at) = played;
+}
+
 static void post(struct player *player, uint64_t index, const struct schedule_op *op)
 {
     const struct schedule *schedule = player->run->schedule;
@@ -331,8 +356,9 @@ static void post(struct player *player, uint64_t index, const struct schedule_op
                                        .start_ps = now_of(player),
                                        .end_receiver_ps = SINK_NEVER,
                                        .end_sender_ps = SINK_NEVER,
+                                       .kept = player->touched != NULL,
                                        .bytes_by_plane = played->planes};
-    g_ptr_array_add(player->messages, played);
+    add_message(player, played);
     player->n_open_messages++;
     player->n_flows++;
     ledger_enter(player->ledger, key.src, LEDGER_NETWORK, now_of(player));
@@ -403,8 +429,21 @@ static void release_messages(struct player *player)
 
 static void close_message(struct played *played)
 {
-    if (played->message.failed || is_finished(&played->message))
-        played->player->n_open_messages--;
+    struct message *message = &played->message;
+
+    if (message->closed || (!message->failed && !is_finished(message)))
+        return;
+    message->closed = true;
+    played->player->n_open_messages--;
+}
+
+/* Something has happened to a message at a host of `player`, which may have closed it. */
+static void touch(struct player *player, struct played *played)
+{
+    if (player->touched)
+        g_ptr_array_add(player->touched, played);
+    else
+        close_message(played);
 }
 
 /* Its ends wait no longer for it; how much later it came than it would have without resends. */
@@ -436,7 +475,7 @@ static void tell_sender(struct player *player, const struct played *played)
 static void delivered(struct message *message)
 {
     struct played *played = (struct played *)message;
-    struct player *player = played->player;
+    struct player *player = player_at(played->player, message->connection->dst->number);
 
     assert(!message->delivered && message->received_bytes == message->bytes);
     message->delivered = true;
@@ -447,8 +486,7 @@ static void delivered(struct message *message)
 
     after_node(player, message->op, STAGE_COMPLETE,
                node->ops->notify(node, message->op, &played->op));
-    if (!message->failed)
-        close_message(played);
+    touch(player, played);
 }
 
 static void acknowledged(struct message *message)
@@ -460,7 +498,7 @@ static void acknowledged(struct message *message)
     message->end_sender_ps = now_of(played->player);
     push(played->player, message->op, STAGE_SENDER_DONE);
     tell_sender(played->player, played);
-    close_message(played);
+    touch(played->player, played);
 }
 
 static void failed(struct message *message, const char *reason)
@@ -471,7 +509,7 @@ static void failed(struct message *message, const char *reason)
     message->reason = reason;
     push(played->player, message->op, STAGE_SENDER_DONE);
     tell_sender(played->player, played);
-    close_message(played);
+    touch(played->player, played);
 }
 
 static const struct engine_upcalls upcalls = {delivered, acknowledged, failed};
@@ -640,6 +678,8 @@ static void start_roots(struct player *player)
         struct schedule_op op;
 
         schedule_op(schedule, index, &op);
+        if (player_at(player, schedule->rank_host[op.rank]) != player)
+            continue;
         mark_started(player, index);
         if (op.start_ps > 0) {
             struct step step = {index, op.start_ps, STAGE_READY};
@@ -676,7 +716,7 @@ static void limit_hosts(struct player *player)
 }
 
 void player_init(struct player *player, struct engine *engine, const struct backend_run *run,
-                 const struct sink *sink, const struct route *route)
+                 const struct sink *sink, const struct route *route, const struct player_part *part)
 {
     guint n_groups = run->schedule->groups->len;
 
@@ -685,8 +725,8 @@ void player_init(struct player *player, struct engine *engine, const struct back
                               .sink = sink,
                               .route = route,
                               .node_ops = node_list[run->model->host.node]};
-    event_init(&player->follow_up, follow_up, EVENT_CLASS_TIMER);
-    event_init(&player->starter, start_due, EVENT_CLASS_TIMER | UINT64_C(1) << 61);
+    event_init(&player->follow_up, follow_up, EVENT_FOLLOW_UP);
+    event_init(&player->starter, start_due, EVENT_CLASS_TIMER | EVENT_SHARED);
     player->work = g_array_new(FALSE, FALSE, sizeof(struct step));
     player->starts = g_array_new(FALSE, FALSE, sizeof(struct step));
     player->started = g_malloc0(run->schedule->n_ops / 8 + 1);
@@ -697,6 +737,11 @@ void player_init(struct player *player, struct engine *engine, const struct back
     for (guint i = 0; i < n_groups; i++)
         player->groups[i].start_ps = player->groups[i].end_ps = SINK_NEVER;
     agreements_init(&player->agreements);
+    if (part) {
+        player->part = *part;
+        player->touched = g_ptr_array_new();
+        player->keeps = true;
+    }
     player->nodes = g_new0(struct node *, run->graph->n_hosts + 1);
     if (player->node_ops->accounts) {
         player->ledger = g_new0(struct ledger, 1);
@@ -1002,6 +1047,124 @@ size_t player_message_bytes(uint32_t n_planes)
     return sizeof(struct played) + n_planes * sizeof(int64_t) + sizeof(gpointer);
 }
 
+/* --- players by part ---------------------------------------------------------------------------
+ */
+
+void players_settle(struct player *players, uint32_t n)
+{
+    for (uint32_t part = 0; part < n; part++) {
+        for (guint i = 0; i < players[part].touched->len; i++)
+            close_message(g_ptr_array_index(players[part].touched, i));
+        g_ptr_array_set_size(players[part].touched, 0);
+    }
+}
+
+bool players_may_end(struct player *players, uint32_t n)
+{
+    for (uint32_t part = 0; part < n; part++) {
+        struct player *player = &players[part];
+
+        for (; player->witness < player->messages->len; player->witness++) {
+            struct played *played = g_ptr_array_index(player->messages, player->witness);
+
+            if (!played->message.delivered && !played->message.failed &&
+                played->message.timeouts == 0)
+                return false;
+        }
+    }
+    return true;
+}
+
+bool players_are_over(const struct player *players, uint32_t n)
+{
+    uint64_t n_left = 0;
+
+    for (uint32_t part = 0; part < n; part++) {
+        if (players[part].error)
+            return true;
+        n_left += players[part].n_open_messages + players[part].n_open_tasks +
+                  players[part].work->len + players[part].starts->len - players[part].starts_done;
+    }
+    return n_left == 0;
+}
+
+static gint by_place(gconstpointer a, gconstpointer b)
+{
+    const struct message *x = *(struct message *const *)a, *y = *(struct message *const *)b;
+
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+static void take_groups(struct player *player, const struct player *other)
+{
+    for (guint i = 0; i < player->run->schedule->groups->len; i++) {
+        struct player_group *group = &player->groups[i];
+        const struct player_group *more = &other->groups[i];
+
+        if (more->start_ps != SINK_NEVER)
+            group->start_ps = group->start_ps == SINK_NEVER ? more->start_ps
+                                                            : MIN(group->start_ps, more->start_ps);
+        if (more->end_ps != SINK_NEVER)
+            group->end_ps = MAX(group->end_ps, more->end_ps);
+        group->n_done += more->n_done;
+    }
+}
+
+static void take_operations(struct player *player, struct player *other)
+{
+    GHashTableIter iter;
+    gpointer key, value;
+
+    for (uint64_t i = 0; i < player->run->schedule->n_ops / 8 + 1; i++)
+        player->started[i] |= other->started[i];
+    g_hash_table_iter_init(&iter, other->counts);
+    while (g_hash_table_iter_next(&iter, &key, &value))
+        g_hash_table_insert(player->counts, key, value);
+    g_array_append_vals(player->starts,
+                        &g_array_index(other->starts, struct step, other->starts_done),
+                        other->starts->len - other->starts_done);
+    other->starts_done = other->starts->len;
+}
+
+static void take_connections(struct player *player, struct player *other)
+{
+    struct connection **last = &player->first_connection;
+
+    while (*last)
+        last = &(*last)->next;
+    *last = other->first_connection;
+    other->first_connection = NULL;
+}
+
+static void take_over(struct player *player, struct player *other)
+{
+    take_groups(player, other);
+    take_operations(player, other);
+    take_connections(player, other);
+    for (guint i = 0; i < other->messages->len; i++)
+        g_ptr_array_add(player->messages, g_ptr_array_index(other->messages, i));
+    g_ptr_array_set_size(other->messages, 0);
+    for (uint32_t host = 0; host < player->run->graph->n_hosts; host++)
+        if (other->nodes[host])
+            player->nodes[host] = g_steal_pointer(&other->nodes[host]);
+    player->n_done += other->n_done;
+    player->n_flows += other->n_flows;
+    player->delivered_bytes += other->delivered_bytes;
+    if (!player->error)
+        player->error = g_steal_pointer(&other->error);
+}
+
+void players_join(struct player *players, uint32_t n)
+{
+    g_array_remove_range(players[0].starts, 0, players[0].starts_done);
+    players[0].starts_done = 0;
+    for (uint32_t part = 1; part < n; part++)
+        take_over(&players[0], &players[part]);
+    g_ptr_array_sort(players[0].messages, by_place);
+}
+
 void player_clear(struct player *player)
 {
     struct connection *next;
@@ -1031,6 +1194,7 @@ void player_clear(struct player *player)
     for (guint i = player->n_released; i < player->messages->len; i++)
         g_free(g_ptr_array_index(player->messages, i));
     g_ptr_array_unref(player->messages);
+    g_clear_pointer(&player->touched, g_ptr_array_unref);
     g_free(player->groups);
     g_clear_error(&player->error);
 }

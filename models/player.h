@@ -19,17 +19,28 @@ struct player_group {
     uint64_t n_done;
 };
 
+/* The part of the hosts whose operations a player plays; none: all of them. */
+struct player_part {
+    const uint32_t *of; /* by host: the number of its part; NULL: there is one */
+    uint32_t number;
+    struct player *players; /* by part, this one among them */
+};
+
 struct player {
     struct engine *engine;
+    struct player_part part;
     const struct backend_run *run;
     const struct sink *sink;
     const struct route *route; /* for ideal times and for which NIC pairs can talk */
     const struct node_ops *node_ops;
     struct node **nodes;   /* by host; made when first asked */
     struct ledger *ledger; /* NULL if the nodes do not account for their time */
-    bool over;             /* nothing is left to do, or something went wrong; stops the engine */
-    bool keeps;            /* messages stay to the end: somebody looks at them (models/series.h) */
-    GError *error;         /* input that cannot be played, found on the way */
+    /* where there are parts: messages whose ends are of several and that may be over */
+    GPtrArray *touched;
+    guint witness; /* of `messages`: those before it are delivered, or may yet fail */
+    bool over;     /* nothing is left to do, or something went wrong; stops the engine */
+    bool keeps;    /* messages stay to the end: somebody looks at them (models/series.h) */
+    GError *error; /* input that cannot be played, found on the way */
     /* private */
     struct event follow_up, starter;
     GArray *work; /* struct step, in order */
@@ -41,7 +52,7 @@ struct player {
     GHashTable *connections; /* by (src, dst, profile) */
     struct connection *first_connection;
     struct agreements agreements;
-    GPtrArray *messages; /* in the order of posting */
+    GPtrArray *messages; /* by start, then by operation */
     guint n_released;    /* of them, at the front: reported and freed */
     struct player_group *groups;
     uint64_t n_open_messages, n_open_tasks;
@@ -49,9 +60,21 @@ struct player {
     int64_t delivered_bytes;
 };
 
-/* Hosts must be set up. Starts the roots. */
+/* Hosts must be set up. Starts the roots of its part; NULL: of the whole schedule. */
 void player_init(struct player *player, struct engine *engine, const struct backend_run *run,
-                 const struct sink *sink, const struct route *route);
+                 const struct sink *sink, const struct route *route,
+                 const struct player_part *part);
+
+/*
+ * Players by part, between their turns. settle: counts what is over. may_end: whether all could be
+ * over before an acknowledgement that is sent from now on has come to a host; no message is open
+ * that is neither delivered nor has ever timed out. is_over: nothing is left to do, or something
+ * went wrong. join: the first one takes over what the others know, for player_report().
+ */
+void players_settle(struct player *players, uint32_t n);
+bool players_may_end(struct player *players, uint32_t n);
+bool players_are_over(const struct player *players, uint32_t n);
+void players_join(struct player *players, uint32_t n);
 
 /* Hands the records of unfinished flows, groups and totals to the sink; fills the result. */
 void player_report(struct player *player, struct backend_result *result);

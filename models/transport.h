@@ -61,6 +61,8 @@ struct message {
     uint32_t stream;
     uint32_t n_out; /* packets that name it and are queued or on their way */
     bool delivered, acknowledged, failed;
+    bool closed; /* the backend's: counted as over */
+    bool kept;   /* the backend's: it stays to the end, and nobody counts its packets */
     int64_t start_ps, end_receiver_ps, end_sender_ps;
     /* counters, by the side that can know */
     int64_t packets, retransmitted_packets, timeouts;                 /* sender */
@@ -86,7 +88,7 @@ struct sender {
 struct connection {
     const struct transport_ops *ops;
     const void *config;
-    struct engine *engine;
+    struct engine *engine, *dst_engine; /* of its two halves: those of src and dst */
     struct host *src, *dst;
     uint64_t key; /* of its random streams: from (src, dst, profile), not from when it opened */
     /* NIC port pairs usable; number k here is NIC first_nic + k of src and of dst */

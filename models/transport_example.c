@@ -85,7 +85,7 @@ static void example_receive(struct connection *connection, struct packet *packet
 
     if (is_data)
         message->marked_packets += packet->ecn == PACKET_CE;
-    packet_give(&connection->engine->pool, packet);
+    packet_give(is_data ? &connection->dst_engine->pool : &connection->engine->pool, packet);
     if (is_data) {
         struct packet *reply =
             host_reply_packet(connection, 0, 49152, (uint32_t)config->common.ack_bytes);
@@ -93,7 +93,7 @@ static void example_receive(struct connection *connection, struct packet *packet
         *TRANSPORT_HEADER(struct example_header, reply) = (struct example_header){message, payload};
         host_control(connection, connection->dst, 0, reply);
         if (host_place(connection, message, 0, payload))
-            connection->engine->up->delivered(message);
+            connection->dst_engine->up->delivered(message);
         return;
     }
     example->n_in_flight--;

@@ -118,7 +118,7 @@ struct arrival { /* receiver, placement = in_order: what waits in the reorder bu
 };
 
 struct stream { /* receiver: ordered delivery */
-    uint64_t posted, delivered;
+    uint64_t delivered;
     struct message *waiting; /* whole, but not their turn; by number */
 };
 
@@ -140,6 +140,8 @@ struct metaroce {
     struct plane *planes;                   /* one for each NIC */
     bool capped;                            /* a sender was turned away by the cap */
     struct random_stream draws;
+    uint64_t *posted; /* by stream: messages so far */
+    uint32_t n_posted;
     /* receiver */
     uint32_t expected_csn;
     uint64_t *received; /* bits by CSN, ring */
@@ -182,6 +184,7 @@ static inline const struct metaroce_config *config_of(const struct metaroce *met
     return meta->connection.config;
 }
 
+/* The sender's clock. */
 static inline int64_t now_of(const struct metaroce *meta)
 {
     return engine_now_ps(meta->connection.engine);
@@ -473,13 +476,13 @@ static void post(struct connection *connection, struct message *message)
     const struct metaroce_config *config = connection->config;
 
     message->mark[0] = (uint64_t)transport_n_packets(message->bytes, config->common.payload);
-    if (message->stream >= meta->n_streams) {
-        meta->streams = g_renew(struct stream, meta->streams, message->stream + 1);
-        memset(&meta->streams[meta->n_streams], 0,
-               (message->stream + 1 - meta->n_streams) * sizeof(struct stream));
-        meta->n_streams = message->stream + 1;
+    if (message->stream >= meta->n_posted) {
+        meta->posted = g_renew(uint64_t, meta->posted, message->stream + 1);
+        memset(&meta->posted[meta->n_posted], 0,
+               (message->stream + 1 - meta->n_posted) * sizeof(uint64_t));
+        meta->n_posted = message->stream + 1;
     }
-    message->mark[1] = meta->streams[message->stream].posted++; /* number within the stream */
+    message->mark[1] = meta->posted[message->stream]++; /* number within the stream */
     message->next = NULL;
     *meta->last = message;
     meta->last = &message->next;
@@ -898,16 +901,27 @@ static void ack_timer_fires(struct event_queue *queue, struct event *event)
     flush((struct metaroce *)(void *)((char *)event - offsetof(struct metaroce, ack_timer)));
 }
 
+static struct stream *stream_of(struct metaroce *meta, uint32_t number)
+{
+    if (number >= meta->n_streams) {
+        meta->streams = g_renew(struct stream, meta->streams, number + 1);
+        memset(&meta->streams[meta->n_streams], 0,
+               (number + 1 - meta->n_streams) * sizeof(struct stream));
+        meta->n_streams = number + 1;
+    }
+    return &meta->streams[number];
+}
+
 /* All of the message is placed: it is delivered in its stream's order, where there is one. */
 static void message_whole(struct metaroce *meta, struct message *message)
 {
-    struct stream *stream = &meta->streams[message->stream];
-    struct message **place = &stream->waiting;
-
     if (!config_of(meta)->ordered_streams) {
-        meta->connection.engine->up->delivered(message);
+        meta->connection.dst_engine->up->delivered(message);
         return;
     }
+    struct stream *stream = stream_of(meta, message->stream);
+    struct message **place = &stream->waiting;
+
     while (*place && (*place)->mark[1] < message->mark[1])
         place = &(*place)->next;
     message->next = *place;
@@ -917,8 +931,7 @@ static void message_whole(struct metaroce *meta, struct message *message)
 
         stream->waiting = first->next;
         stream->delivered++;
-        meta->connection.engine->up->delivered(first);
-        stream = &meta->streams[message->stream]; /* the upcall may have posted and moved it */
+        meta->connection.dst_engine->up->delivered(first);
     }
 }
 
@@ -1003,7 +1016,7 @@ static void take(struct metaroce *meta, struct packet *packet)
 
     path->reply_port = packet->source_port;
     path->echo_ps = header.sent_ps;
-    packet_give(&meta->connection.engine->pool, packet);
+    packet_give(&meta->connection.dst_engine->pool, packet);
     bool old = (int32_t)(header.number - path->expected) < 0;
     bool gap = note_number(path, header.number, header.floor);
     bool edge = marked != path->last_marked;
@@ -1017,8 +1030,8 @@ static void take(struct metaroce *meta, struct packet *packet)
     if (gap || edge || old || header.ack_request || path->n_unacknowledged >= config->ack_every)
         acknowledge(meta, path, header.kind == KIND_DATA); /* a probe's is no packet's time */
     else if (!event_is_pending(&meta->ack_timer))
-        engine_timer_set(meta->connection.engine, &meta->ack_timer,
-                         now_of(meta) + config->ack_delay);
+        engine_timer_set(meta->connection.dst_engine, &meta->ack_timer,
+                         engine_now_ps(meta->connection.dst_engine) + config->ack_delay);
     if (header.kind == KIND_DATA && place(meta, path, &header, payload) && meta->arrivals)
         flush(meta);
 }
@@ -1065,7 +1078,7 @@ static void open(struct connection *connection)
     meta->cap = UINT32_MAX / 2;
     meta->draws = random_stream(connection->engine->seed, RANDOM_PATH, connection->key);
     derive_rule(meta);
-    engine_timer_init(connection->engine, &meta->ack_timer, ack_timer_fires);
+    host_timer_init(connection->src, &meta->ack_timer, ack_timer_fires);
     meta->senders = g_new0(struct sender, meta->n_senders);
     meta->planes = g_new0(struct plane, meta->n_senders);
     for (uint32_t nic = 0; nic < meta->n_senders; nic++)
@@ -1089,7 +1102,7 @@ static void open(struct connection *connection)
             meta->planes[path->nic].first_path = p;
         cc_aimd.start(&meta->rule, &path->cc);
         take_window(path);
-        engine_timer_init(connection->engine, &path->timer, timer_fires);
+        host_timer_init(connection->src, &path->timer, timer_fires);
     }
 }
 
@@ -1097,7 +1110,7 @@ static void close_connection(struct connection *connection)
 {
     struct metaroce *meta = (struct metaroce *)connection;
 
-    engine_timer_cancel(connection->engine, &meta->ack_timer);
+    engine_timer_cancel(connection->dst_engine, &meta->ack_timer);
     for (uint32_t p = 0; p < meta->n_paths; p++) {
         engine_timer_cancel(connection->engine, &meta->paths[p].timer);
         g_free(meta->paths[p].sent);
@@ -1110,6 +1123,7 @@ static void close_connection(struct connection *connection)
     g_free(meta->csns);
     g_free(meta->received);
     g_free(meta->arrivals);
+    g_free(meta->posted);
     g_free(meta->streams);
 }
 

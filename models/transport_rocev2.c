@@ -804,7 +804,7 @@ static void take_go_back_n(struct rocev2 *roce, struct qp *qp, uint32_t nic,
 
     acknowledge(roce, qp, nic, header->qp, header->ack_request, KIND_ACK, psn);
     if (whole)
-        roce->connection.engine->up->delivered(header->message);
+        roce->connection.dst_engine->up->delivered(header->message);
 }
 
 static void take_selective(struct rocev2 *roce, struct qp *qp, uint32_t nic,
@@ -833,14 +833,14 @@ static void take_selective(struct rocev2 *roce, struct qp *qp, uint32_t nic,
     acknowledge(roce, qp, nic, header->qp, header->ack_request || gap || holes,
                 holes ? KIND_SACK : KIND_ACK, psn);
     if (whole)
-        roce->connection.engine->up->delivered(header->message);
+        roce->connection.dst_engine->up->delivered(header->message);
 }
 
 /* Notification point: a marked packet of this queue pair has arrived. */
 static G_GNUC_NO_INLINE void notify(struct rocev2 *roce, struct qp *qp, uint32_t nic,
                                     uint16_t index)
 {
-    int64_t now_ps = engine_now_ps(roce->connection.engine);
+    int64_t now_ps = engine_now_ps(roce->connection.dst_engine);
 
     if (now_ps < qp->notify_after_ps)
         return;
@@ -868,11 +868,12 @@ static void receive(struct connection *connection, struct packet *packet)
     memcpy(&header, carried, offsetof(struct header, bits));
     if (header.kind == KIND_SACK)
         memcpy(header.bits, carried->bits, sizeof header.bits);
-    packet_give(&connection->engine->pool, packet);
     if (header.kind != KIND_DATA) {
+        packet_give(&connection->engine->pool, packet);
         hear(roce, &header);
         return;
     }
+    packet_give(&connection->dst_engine->pool, packet);
     struct qp *qp = &roce->qps[header.qp];
     uint32_t nic = header.nic;
 
@@ -936,7 +937,7 @@ static void open_qp(struct rocev2 *roce, uint32_t index, struct random_stream *d
 
     host_sender_init(&roce->connection, &roce->senders[index],
                      (base + index) % roce->connection.n_nics, index);
-    engine_timer_init(roce->connection.engine, &qp->timer, timer_fires);
+    host_timer_init(roce->connection.src, &qp->timer, timer_fires);
     qp->source_port = FIRST_PORT + (uint32_t)random_below(draws, N_PORTS);
     qp->last_offset = -1;
     if (config_of(roce)->recovery == SELECTIVE_REPEAT)
@@ -953,7 +954,7 @@ static void open_bond(struct rocev2 *roce)
 
     roce->bond = g_malloc0(sizeof(struct bond) + connection->n_nics);
     *roce->bond = (struct bond){.watch = {.changed = bond_changed}, .roce = roce};
-    engine_timer_init(connection->engine, &roce->bond->timer, bond_fires);
+    host_timer_init(connection->src, &roce->bond->timer, bond_fires);
     host_watch_links(connection->src, &roce->bond->watch);
     bond_look(roce->bond);
     for (uint32_t index = 0; index < roce->n_qps; index++)

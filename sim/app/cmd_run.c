@@ -396,6 +396,7 @@ static int run_scenario(struct run *run, struct scenario *scenario)
     if (experiment_init(&experiment, scenario, &error))
         survey_make(&survey, &experiment);
     run->expected_hops = survey.n_packet_hops;
+    experiment.n_threads = (uint32_t)run->line->threads;
     if (!error && memory_check(&experiment, &survey, &error))
         run->output = output_new(run->folder, &experiment, &error);
     code = run->output ? play_captured(run) : command_fail("run", error);

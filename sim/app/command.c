@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define MOST_THREADS 64
+
 G_DEFINE_QUARK(weft - command, command_error)
 
 static void add_entries(GOptionContext *context, struct command_line *line,
@@ -28,6 +30,8 @@ static void add_entries(GOptionContext *context, struct command_line *line,
          "What plays it: native, or ns3:p2p (ns3 for short) or ns3:ip by weft-ns3", "NAME"},
         {"pcap", 0, 0, G_OPTION_ARG_STRING, &line->pcap, "The same as --set run.pcap=LINKS",
          "LINK[,LINK...]"},
+        {"threads", 0, 0, G_OPTION_ARG_INT, &line->threads,
+         "Threads that play the run together, 1 to 64; the results are those of one", "N"},
         G_OPTION_ENTRY_NULL};
     const GOptionEntry look[] = {{"paths", 0, 0, G_OPTION_ARG_STRING, &line->paths,
                                   "List all shortest paths between two hosts instead", "A B"},
@@ -52,7 +56,7 @@ gboolean command_parse(struct command_line *line, int argc, char **argv, const c
 {
     g_autoptr(GOptionContext) context = g_option_context_new(text);
 
-    *line = (struct command_line){0};
+    *line = (struct command_line){.threads = 1};
     g_option_context_set_summary(context, summary);
     add_entries(context, line, takes);
     if (!g_option_context_parse(context, &argc, &argv, error))
@@ -60,6 +64,11 @@ gboolean command_parse(struct command_line *line, int argc, char **argv, const c
     if (line->files && line->files[0] && line->files[1]) {
         g_set_error(error, COMMAND_ERROR, 1, "'%s': one scenario is expected, and '%s' is it",
                     line->files[1], line->files[0]);
+        return FALSE;
+    }
+    if (line->threads < 1 || line->threads > MOST_THREADS) {
+        g_set_error(error, COMMAND_ERROR, 1, "--threads %d: 1 to %d is expected", line->threads,
+                    MOST_THREADS);
         return FALSE;
     }
     return TRUE;

@@ -18,13 +18,14 @@ enum command_takes {
     COMMAND_TAKES_PATHS,
     COMMAND_TAKES_DOT,
     COMMAND_TAKES_OUT,    /* --out and --quiet */
-    COMMAND_TAKES_ENGINE, /* these, --engine and --pcap */
+    COMMAND_TAKES_ENGINE, /* these, --engine, --pcap and --threads */
 };
 
 struct command_line {
     char **sets, **files; /* --set; what is no option */
     char *seed, *topology, *workload, *out, *paths, *engine, *pcap;
     gboolean quiet, dot;
+    int threads; /* 1 unless given */
 };
 
 /*

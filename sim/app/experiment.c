@@ -70,6 +70,7 @@ struct backend_run experiment_run(const struct experiment *experiment)
                                 .hosts = experiment->hosts.by_host,
                                 .faults = &experiment->build.faults,
                                 .seed = (uint64_t)scenario->run.seed,
+                                .n_threads = experiment->n_threads,
                                 .end_ps = scenario->run.end,
                                 .series_step_ps = scenario->run.series_step,
                                 .series_objects = experiment->series_objects,

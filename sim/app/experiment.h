@@ -22,6 +22,7 @@ struct experiment {
     struct hosts hosts;
     uint32_t series_objects;   /* a set of enum series_object */
     struct observer *observer; /* who looks at its packets (models/observer.h); NULL, or set */
+    uint32_t n_threads;        /* that may play it together; 0, or set: one */
     bool schedule_built;
 };
 

@@ -557,6 +557,67 @@ uint64_t event_queue_run_some(struct event_queue *queue, int64_t end_ps, const b
     return queue->n_fired - n_before;
 }
 
+bool event_queue_peek(struct event_queue *queue, int64_t *time_ps, uint64_t *order)
+{
+    const struct event_slot *first = first_slot(queue);
+
+    if (!first)
+        return false;
+    *time_ps = first->time_ps;
+    *order = first->order;
+    return true;
+}
+
+static inline void set_bit(struct event_bits *bits, int64_t number)
+{
+    bits->words[number / 64] |= UINT64_C(1) << (number % 64);
+    bits->busy[number / 4096] |= UINT64_C(1) << (number / 64 % 64);
+}
+
+static inline bool is_timer(uint64_t order)
+{
+    return (order & ~EVENT_NUMBER_MASK) == EVENT_CLASS_TIMER;
+}
+
+/* What is noted of a timer, shared ones and follow-ups; the rest leaves no note. */
+static void note_timer(struct event_notes *notes, const struct event_slot *slot)
+{
+    bool after_timer = notes->last_ps == slot->time_ps && is_timer(notes->last_order);
+
+    if (slot->order & EVENT_SHARED) {
+        set_bit(&notes->shared, slot->time_ps - notes->base_ps);
+        notes->n_shared++;
+    } else if (slot->order == EVENT_FOLLOW_UP) {
+        notes->n_follow_ups++;
+        if (!after_timer)
+            set_bit(&notes->follow_ups, slot->time_ps - notes->base_ps);
+        else if (!(notes->last_order & EVENT_SHARED))
+            notes->n_apart++;
+    }
+}
+
+uint64_t event_queue_run_noting(struct event_queue *queue, int64_t end_ps, uint64_t n_most,
+                                struct event_notes *notes)
+{
+    uint64_t n_before = queue->n_fired;
+    const struct event_slot *first;
+
+    while (queue->n_fired - n_before < n_most && (first = first_slot(queue)) &&
+           first->time_ps <= end_ps) {
+        if (first->time_ps != queue->now_ps)
+            set_bit(&notes->instants, first->time_ps - notes->base_ps);
+        if (is_timer(first->order))
+            note_timer(notes, first);
+        notes->last_ps = queue->now_ps = first->time_ps;
+        notes->last_order = first->order;
+        queue->n_fired++;
+        struct event *event = take_first(queue, first);
+
+        event->fire(queue, event);
+    }
+    return queue->n_fired - n_before;
+}
+
 /* --- for tests -------------------------------------------------------------------------------- */
 
 void event_queue_visit(const struct event_queue *queue,

@@ -153,6 +153,38 @@ uint64_t event_queue_run(struct event_queue *queue, int64_t end_ps, const bool *
 uint64_t event_queue_run_some(struct event_queue *queue, int64_t end_ps, const bool *stop,
                               uint64_t n_most);
 
+/*
+ * Several queues that are one run: what they must note so that it can be counted as if there were
+ * one. Orders with EVENT_SHARED are those that one queue would have once at an instant where
+ * several may have one each; the one numbered 0 follows others of its instant and comes again
+ * after a timer.
+ */
+#define EVENT_SHARED     (UINT64_C(1) << 61) /* among timers */
+#define EVENT_FOLLOW_UP  EVENT_CLASS_TIMER
+#define EVENT_MOST_STEPS (1 << 23)
+
+struct event_bits {
+    uint64_t *words; /* a bit for each ps from base_ps on, EVENT_MOST_STEPS of them */
+    uint64_t *busy;  /* a bit for each word that is not 0 */
+};
+
+struct event_notes {
+    int64_t base_ps;
+    /* when something happened; a follow-up of arrivals; a shared timer */
+    struct event_bits instants, follow_ups, shared;
+    uint64_t n_apart;                /* follow-ups of timers that are not shared */
+    uint64_t n_follow_ups, n_shared; /* all of them */
+    int64_t last_ps;                 /* of the event before, and its order */
+    uint64_t last_order;
+};
+
+/* As event_queue_run_some(), without `stop`, from notes->base_ps on. */
+uint64_t event_queue_run_noting(struct event_queue *queue, int64_t end_ps, uint64_t n_most,
+                                struct event_notes *notes);
+
+/* The time and order of the earliest pending event; false if none is. */
+bool event_queue_peek(struct event_queue *queue, int64_t *time_ps, uint64_t *order);
+
 /* Checks order, back pointers, times and counts; false names a defect of ours. For tests. */
 bool event_queue_verify(const struct event_queue *queue);
 
