@@ -441,8 +441,8 @@ effects() { # each ratio again from points.csv: means over the same seeds
         "$WEFT" plot "$scratch/changes" --figure effects --format png,svg >"$scratch/told" &&
         [ -s "$scratch/changes/effects.png" ] && [ -s "$scratch/changes/effects.svg" ] &&
         grep -q 'throughput_bps: transport.rto_min = 20us +' "$scratch/told" &&
-        [ "$(cut -d, -f2-5 "$scratch/changes/effects.csv" | tr '\n' ';')" = \
-            'place,end,changed_key,changed_value;1,1,transport.rto_min,20us;1,2,transport.rto_min,1ms;2,1,transport.header,1000B;3,1,transport.rto_min & transport.header,1ms & 1000B;' ] &&
+        [ "$(cut -d, -f2-6 "$scratch/changes/effects.csv" | tr '\n' ';')" = \
+            'place,end,pair,changed_key,changed_value;1,1,no,transport.rto_min,20us;1,2,no,transport.rto_min,1ms;2,1,no,transport.header,1kB;3,1,yes,transport.rto_min & transport.header,1ms & 1kB;' ] &&
         awk -F, -v points="$scratch/changes/points.csv" '
             BEGIN {
                 getline <points
@@ -452,9 +452,9 @@ effects() { # each ratio again from points.csv: means over the same seeds
             }
             function ratio(what) { return sum[what] / sum["="] }
             function off(a, b) { return a < b - 1e-6 || a > b + 1e-6 }
-            NR > 1 { bad += off($9, ratio($4 "=" $5) - 1); n += $12 == 3; told[$4] = $11 }
+            NR > 1 { bad += off($10, ratio($5 "=" $6) - 1); n += $13 == 3; told[$5] = $12 }
             END {
-                both = ratio("transport.rto_min=1ms") * ratio("transport.header=1000B") - 1
+                both = ratio("transport.rto_min=1ms") * ratio("transport.header=1kB") - 1
                 exit bad || n != 4 || told["transport.header"] != "" ||
                     off(told["transport.rto_min & transport.header"], both)
             }' "$scratch/changes/effects.csv"
@@ -462,5 +462,11 @@ effects() { # each ratio again from points.csv: means over the same seeds
 ok "effects: strongest first, pairs behind, ratios of means" effects
 ok "effects: a sweep that changes nothing has none" bash -c "
     '$WEFT' plot '$scratch/sweep' --figure effects 2>&1 | grep -q 'a sweep with .change.'"
+kept() { # as results/reference keeps sweeps
+    mkdir "$scratch/kept" && cp "$scratch/sweep/summary.csv" "$scratch/kept" &&
+        "$WEFT" plot "$scratch/kept" --format png && [ -s "$scratch/kept/sweep.png" ] &&
+        "$WEFT" report "$scratch/kept" && grep -q 'No resolved scenario is kept' "$scratch/kept/report.html"
+}
+ok "a sweep of which summary.csv alone is kept" kept
 echo "1..$number"
 exit $failed
