@@ -284,8 +284,8 @@ ok "faults are marked at their times" marked
 ok "distributions end at 1" whole_cdf
 ok "flows that did not finish count among all" unfinished_cdf
 ok "a table is drawn without what it was made from" bash -c "
-    mkdir -p '$scratch/lone' && cp '$scratch/planes/'{summary.csv,plane-failure.csv} '$scratch/lone' &&
-    '$WEFT' plot '$scratch/lone' --figure plane-failure --format svg && [ -s '$scratch/lone/plane-failure.svg' ]"
+    mkdir -p '$scratch/kept' && cp '$scratch/planes/'{summary.csv,plane-failure.csv} '$scratch/kept' &&
+    '$WEFT' plot '$scratch/kept' --figure plane-failure --format svg && [ -s '$scratch/kept/plane-failure.svg' ]"
 again() {
     cp "$scratch/incast/fairness.svg" "$scratch/incast/fairness.csv" "$scratch"
     "$WEFT" plot "$scratch/incast/" --figure fairness --format svg &&
@@ -463,9 +463,9 @@ ok "effects: strongest first, pairs behind, ratios of means" effects
 ok "effects: a sweep that changes nothing has none" bash -c "
     '$WEFT' plot '$scratch/sweep' --figure effects 2>&1 | grep -q 'a sweep with .change.'"
 kept() { # as results/reference keeps sweeps
-    mkdir "$scratch/lone" && cp "$scratch/sweep/summary.csv" "$scratch/lone" &&
-        "$WEFT" plot "$scratch/lone" --format png && [ -s "$scratch/lone/sweep.png" ] &&
-        "$WEFT" report "$scratch/lone" && grep -q 'No resolved scenario is kept' "$scratch/lone/report.html"
+    mkdir "$scratch/no-points" && cp "$scratch/sweep/summary.csv" "$scratch/no-points" &&
+        "$WEFT" plot "$scratch/no-points" --format png && [ -s "$scratch/no-points/sweep.png" ] &&
+        "$WEFT" report "$scratch/no-points" && grep -q 'No resolved scenario is kept' "$scratch/no-points/report.html"
 }
 ok "a sweep of which summary.csv alone is kept" kept
 echo "1..$number"
