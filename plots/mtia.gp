@@ -219,7 +219,7 @@ if (is("loss")) {
     set xlabel "time [ms]"
     set yrange [15.6:-0.6]
     set xrange [0:7]
-    tint(text) = strstrt(text, "MetaRoCE") ? 0x009E73 : strstrt(text, "selective") ? 0x56B4E9 : blue
+    tint(text) = strstrt(text, "MetaRoCE") ? 0x009E73 : strstrt(text, "bonded") ? 0xCC79A7 : strstrt(text, "selective") ? 0x56B4E9 : blue
     ms(row) = strcol(3) eq "yes" ? real(strcol(4)) / 1e3 : 0
     end_(row) = strcol(3) eq "yes" ? sprintf(" %.2f ± %.2f (%.2f)", ms(row), real(strcol(5)) / 1e3, real(strcol(6))) : " does not finish"
     plot table every ::1 using (0):0:(0):(ms(0)):($0 - 0.35):($0 + 0.35):(tint(strcol(2))):ytic(strcol(1)."; ".strcol(2)) with boxxyerror lc rgb variable, \
