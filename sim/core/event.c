@@ -56,7 +56,8 @@ static inline void heap_put(struct event_heap *heap, uint32_t index, struct even
     slot.event->slot = index;
 }
 
-G_ALWAYS_INLINE static inline void sift_up(struct event_heap *heap, uint32_t index, struct event_slot slot)
+G_ALWAYS_INLINE static inline void sift_up(struct event_heap *heap, uint32_t index,
+                                           struct event_slot slot)
 {
     while (index > 0) {
         uint32_t parent = (index - 1) / ARITY;
