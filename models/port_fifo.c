@@ -127,7 +127,8 @@ PORT_COMPILED_TWICE void arrive_with(struct event_queue *queue, struct event *ev
 /*
  * Before an arrival: stage 0 fetches the packet's slot, stage 1 what the packet will meet, a port
  * or a host, and of the port met two arrivals ago its slots, whose place is known only then. Stage
- * 2 is for arrivals at hosts: what the transport will read.
+ * 2 is for arrivals at hosts: what the transport will read, and the NIC by which the host answers
+ * or sends on.
  */
 static void look_ahead(struct event_queue *queue, struct event *event, int stage)
 {
@@ -142,12 +143,16 @@ static void look_ahead(struct event_queue *queue, struct event *event, int stage
     }
     if (!port->peer_is_switch) {
         const struct connection *connection = slot->packet->connection;
+        const struct port *back = &fabric->ports[port->number ^ 1];
 
         if (stage == 2) {
+            __builtin_prefetch(fabric->engine.hosts[port->peer].nics, 1);
+            __builtin_prefetch(&back->ring[back->tail & back->mask], 1);
             if (connection->ops->fetch)
                 connection->ops->fetch(connection, slot->packet);
             return;
         }
+        transport_fetch(back, sizeof *back);
         __builtin_prefetch(&fabric->engine.hosts[port->peer], 1);
         __builtin_prefetch((const char *)&fabric->engine.hosts[port->peer] + 64, 1);
         __builtin_prefetch(connection);
