@@ -11,8 +11,8 @@
  * A port whose wire crosses has a twin in the part of its far end: the port queues and sends, the
  * twin is where packets arrive. At the end the twin's state goes back to the port.
  *
- * The run ends at an instant that no part knows in advance. While some message is neither delivered
- * nor has ever timed out, its acknowledgement cannot come within the window, and the run cannot end
+ * The run ends at an instant that no part knows in advance. While some message is not delivered, and its
+ * connection cannot fail, its acknowledgement cannot come within the window, and the run cannot end
  * in it; otherwise the window is played by one thread, event by event in the order of one queue.
  */
 #ifndef WEFT_MODELS_PARALLEL_H

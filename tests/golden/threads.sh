@@ -51,6 +51,14 @@ ok 'clocks that drift, bursts of loss' alike $(clos 32 4) --workload permutation
     --set workload.bytes=512KB
 ok 'flows that fail' alike $(clos 32 4) --workload permutation --set workload.bytes=256KB \
     --set transport.retry_limit=1 --set transport.rto=100us --set loss.rate_per_link=10%
+for retries in 0 1; do # the run ends as two messages fail at one timeout; elsewhere a timer is due soon after
+    ok "messages that fail together, retry limit $retries" alike $(clos 32 4) --workload list \
+        --set "workload.flows=0>5 64KB; 0>5 64KB; 17>18 4KB start=$((retries * 20000 + 300))ns" \
+        --set transport.retry_limit=$retries --set transport.rto=20us --set loss.rate_per_link=100% --set loss.tiers=2
+done
+ok 'a bond that moves on timeouts' alike --topology planes4-64 --workload permutation --set workload.bytes=256KB \
+    --set transport.bond=on --set transport.bond_timeouts=1 --set transport.rto=20us --set transport.cc=dcqcn \
+    --set transport.queue_pairs=4 --set loss.rate_per_link=2% --set queue.kind=red
 ok 'a run cut off at its end' alike $(clos 32 4) --workload permutation --set workload.bytes=4MB \
     --set run.end=60us $meta
 ok 'messages to neighbours and afar, of one byte and at one instant' alike $(clos 16 4) --workload list \
