@@ -57,8 +57,14 @@ PORT_COMPILED_TWICE void port_put(struct fabric *fabric, struct port *port,
     port->busy_until_ps = start_ps + port_transmission_ps(port, arrived->bytes);
     struct wire_slot *slot = &port->ring[port->tail & port->mask];
 
-    *slot = *arrived;
+    /* one by one: read as a whole, a slot just made waits until its parts have reached the cache */
     slot->arrive_ps = port->busy_until_ps + port->delay_ps;
+    slot->packet = arrived->packet;
+    slot->bytes = arrived->bytes;
+    slot->to = arrived->to;
+    slot->entropy = arrived->entropy;
+    slot->class = arrived->class;
+    slot->ecn = arrived->ecn;
     port->tail++;
     port->n_packets++;
     port->n_bytes += arrived->bytes;

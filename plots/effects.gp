@@ -17,11 +17,11 @@ quoted(text) = '"'.text.'"'
 add(list, text) = strstrt(list, quoted(text)) ? list : list." ".quoted(text)
 larger(a, b) = a > b ? a : b
 rows = 0
-shown(row) = column(2) <= most && strcol(11) eq ""
+shown(row) = column(2) <= most && strcol(4) eq "no"
 stats table every ::1 using (shown(0) ? (rows = larger(rows, $2), 1) : 1) nooutput
 name_of(text) = text eq "" ? "all" : text
 stats table every ::1 using ($2 == 1 && $3 == 1 ? (panels = add(panels, name_of(strcol(1))), \
-    what = what." ".strcol(6), 1) : 1) nooutput
+    what = what." ".strcol(7), 1) : 1) nooutput
 n_panels = words(panels)
 across = n_panels > 1 ? 2 : 1
 down = (n_panels + across - 1) / across
@@ -60,9 +60,9 @@ do for [p = 1:n_panels] {
     low = 0
     high = 0
     names = ""
-    stats table every ::1 using (is(p) && strcol(9) ne "" ? (low = $9 - wide($10) < low ? $9 - wide($10) : low, \
-        high = larger(high, $9 + wide($10)), 1) : 1) nooutput
-    stats table every ::1 using (is(p) && $3 == 1 ? (names = names." ".quoted(short(strcol(4))), 1) : 1) nooutput
+    stats table every ::1 using (is(p) && strcol(10) ne "" ? (low = $10 - wide($11) < low ? $10 - wide($11) : low, \
+        high = larger(high, $10 + wide($11)), 1) : 1) nooutput
+    stats table every ::1 using (is(p) && $3 == 1 ? (names = names." ".quoted(short(strcol(5))), 1) : 1) nooutput
     span = larger(high - low, 0.02)
     set xrange [100 * (low - 0.16 * span):100 * (high + 0.16 * span)]
     set yrange [-rows - 0.5:-0.4]
@@ -74,15 +74,15 @@ do for [p = 1:n_panels] {
     set arrow 1 from 0, graph 0 to 0, graph 1 nohead lw 1 lc rgb ink
     set label 3 word(panels, p).": ".metric(p) at graph 0.5, screen y(top + 16) center font ",12.5" \
         textcolor rgb ink noenhanced
-    plot table every ::1 using (is(p) ? 50 * $9 : NaN):(at($2, $3)):(50 * abs($9)):(0.13) \
+    plot table every ::1 using (is(p) ? 50 * $10 : NaN):(at($2, $3)):(50 * abs($10)):(0.13) \
              with boxxyerror lc rgb "#56B4E9", \
-         table every ::1 using (is(p) && $3 > 1 ? 50 * $9 : NaN):(at($2, $3)):(50 * abs($9)):(0.13) \
+         table every ::1 using (is(p) && $3 > 1 ? 50 * $10 : NaN):(at($2, $3)):(50 * abs($10)):(0.13) \
              with boxxyerror lc rgb "#D55E00", \
-         table every ::1 using (is(p) ? 100 * $9 : NaN):(at($2, $3)):(100 * $10) \
+         table every ::1 using (is(p) ? 100 * $10 : NaN):(at($2, $3)):(100 * $11) \
              with xerrorbars lc rgb ink lw 1 pt -1, \
-         table every ::1 using (is(p) ? 100 * ($9 + ($9 < 0 ? -1 : 1) * wide($10)) : NaN):(at($2, $3)):(is(p) && $9 < 0 ? "" : "  ".strcol(5)) \
+         table every ::1 using (is(p) ? 100 * ($10 + ($10 < 0 ? -1 : 1) * wide($11)) : NaN):(at($2, $3)):(is(p) && $10 < 0 ? "" : "  ".strcol(6)) \
              with labels left font ",9" textcolor rgb ink noenhanced, \
-         table every ::1 using (is(p) ? 100 * ($9 + ($9 < 0 ? -1 : 1) * wide($10)) : NaN):(at($2, $3)):(is(p) && $9 < 0 ? strcol(5)."  " : "") \
+         table every ::1 using (is(p) ? 100 * ($10 + ($10 < 0 ? -1 : 1) * wide($11)) : NaN):(at($2, $3)):(is(p) && $10 < 0 ? strcol(6)."  " : "") \
              with labels right font ",9" textcolor rgb ink noenhanced
     unset label 1
     unset label 2

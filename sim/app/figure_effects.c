@@ -28,7 +28,8 @@ struct effect { /* of one value of one parameter in one case */
     const char *metric;
     double reference, mean; /* of the metric */
     struct stats_estimate ratio;
-    double alone;     /* of a pair: the product of the ratios of its parts; NaN: it is none */
+    bool pair;        /* its parts are changed alone as well */
+    double alone;     /* of a pair: the product of the ratios of its parts; NaN: there is none */
     double strongest; /* of its parameter in its case, |ratio - 1| */
     guint place;      /* of its parameter in its case, from 1 */
     guint end;        /* which value of its parameter, from 1 */
@@ -147,8 +148,8 @@ static gint by_strength(gconstpointer a, gconstpointer b, gpointer data)
     g_ptr_array_find_with_equal_func((GPtrArray *)(uintptr_t)cases, y->case_, g_str_equal, &case_y);
     if (case_x != case_y)
         return case_x < case_y ? -1 : 1;
-    if (isnan(x->alone) != isnan(y->alone))
-        return isnan(x->alone) ? -1 : 1;
+    if (x->pair != y->pair)
+        return x->pair ? 1 : -1;
     if (x->strongest != y->strongest)
         return x->strongest > y->strongest ? -1 : 1;
     return x->order < y->order ? -1 : x->order > y->order;
@@ -196,6 +197,25 @@ static const struct effect *find(const GArray *list, const char *case_, const ch
     return NULL;
 }
 
+static bool is_changed(const GArray *list, const char *case_, const char *key)
+{
+    for (guint i = 0; i < list->len; i++)
+        if (strcmp(g_array_index(list, struct effect, i).case_, case_) == 0 &&
+            strcmp(g_array_index(list, struct effect, i).key, key) == 0)
+            return true;
+    return false;
+}
+
+static bool is_pair(const GArray *list, const struct effect *effect)
+{
+    g_auto(GStrv) keys = g_strsplit(effect->key, " & ", -1);
+
+    for (guint i = 0; keys[i]; i++)
+        if (!keys[1] || !is_changed(list, effect->case_, keys[i]))
+            return false;
+    return true;
+}
+
 /* The product of the ratios of "a & b" changed alone; NaN where the sweep has not both. */
 static double alone_of(const GArray *list, const struct effect *effect)
 {
@@ -218,8 +238,9 @@ static double alone_of(const GArray *list, const struct effect *effect)
 static gboolean write_table(const struct results *results, const GArray *list, GError **error)
 {
     static const char *const columns[] = {
-        "case",      "place", "end",          "changed_key", "changed_value", "metric",
-        "reference", "mean",  "change_ratio", "change_ci95", "alone_ratio",   "seeds"};
+        "case",          "place",       "end",       "pair", "changed_key",
+        "changed_value", "metric",      "reference", "mean", "change_ratio",
+        "change_ci95",   "alone_ratio", "seeds"};
     struct table_writer *writer = figure_table(results, "effects.csv", error);
 
     if (!writer)
@@ -235,6 +256,7 @@ static gboolean write_table(const struct results *results, const GArray *list, G
         table_writer_field(writer, case_);
         table_writer_printf(writer, "%u", effect->place);
         table_writer_printf(writer, "%u", effect->end);
+        table_writer_field(writer, effect->pair ? "yes" : "no");
         table_writer_field(writer, effect->key);
         table_writer_field(writer, value);
         table_writer_field(writer, effect->metric);
@@ -255,7 +277,7 @@ static void note(GString *notes, const GArray *list)
     for (guint i = 0; i < list->len; i++) {
         const struct effect *effect = &g_array_index(list, struct effect, i);
 
-        if (effect->place > MOST_NOTED || size_of(effect) < effect->strongest)
+        if (effect->pair || effect->place > MOST_NOTED || size_of(effect) < effect->strongest)
             continue;
         if (effect->place == 1)
             g_string_append_printf(notes, "%s%s%s:", effect->case_, *effect->case_ ? ", " : "",
@@ -276,9 +298,12 @@ static gboolean reduce(const struct results *results, const struct effects *effe
         add_row(effects, list, row);
     if (list->len == 0)
         return figure_no_data(error, "it needs points that are played, changed and unchanged");
-    for (guint i = 0; i < list->len; i++)
-        g_array_index(list, struct effect, i).alone =
-            alone_of(list, &g_array_index(list, struct effect, i));
+    for (guint i = 0; i < list->len; i++) {
+        struct effect *effect = &g_array_index(list, struct effect, i);
+
+        effect->pair = is_pair(list, effect);
+        effect->alone = alone_of(list, effect);
+    }
     rank(list);
     note(notes, list);
     return write_table(results, list, error);

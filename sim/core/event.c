@@ -37,15 +37,26 @@ static inline bool slot_before(const struct event_slot *a, const struct event_sl
     return slot_key(a) < slot_key(b);
 }
 
+/*
+ * Copies word by word. As a whole, a slot just written would be read by a wider load, which waits
+ * until that write and all before it have reached the cache.
+ */
+static inline void slot_copy(struct event_slot *to, const struct event_slot *from)
+{
+    to->time_ps = from->time_ps;
+    to->order = from->order;
+    to->event = from->event;
+}
+
 /* --- heaps: what is late, what is far --------------------------------------------------------- */
 
 static inline void heap_put(struct event_heap *heap, uint32_t index, struct event_slot slot)
 {
-    heap->slots[index] = slot;
+    slot_copy(&heap->slots[index], &slot);
     slot.event->slot = index;
 }
 
-static void sift_up(struct event_heap *heap, uint32_t index, struct event_slot slot)
+G_ALWAYS_INLINE static inline void sift_up(struct event_heap *heap, uint32_t index, struct event_slot slot)
 {
     while (index > 0) {
         uint32_t parent = (index - 1) / ARITY;
@@ -75,7 +86,7 @@ static void sift_down(struct event_heap *heap, uint32_t index, struct event_slot
     heap_put(heap, index, slot);
 }
 
-static void heap_push(struct event_heap *heap, struct event_slot slot)
+G_ALWAYS_INLINE static inline void heap_push(struct event_heap *heap, struct event_slot slot)
 {
     if (heap->n == heap->room) {
         heap->room = heap->room ? 2 * heap->room : 64;
@@ -136,7 +147,7 @@ static inline uint32_t day_of(const struct event_queue *queue, int64_t time_ps)
     return (uint32_t)((uint64_t)time_ps >> queue->shift) & (queue->n_days - 1);
 }
 
-static void day_add(struct event_queue *queue, struct event_slot slot)
+G_ALWAYS_INLINE static inline void day_add(struct event_queue *queue, struct event_slot slot)
 {
     uint32_t number = day_of(queue, slot.time_ps);
     struct event_day *day = &queue->days[number];
@@ -151,7 +162,7 @@ static void day_add(struct event_queue *queue, struct event_slot slot)
     }
     slot.event->where = IN_DAYS + number;
     slot.event->slot = day->chunk * EVENT_CHUNK_SLOTS + day->n;
-    queue->chunks[day->chunk].slots[day->n++] = slot;
+    slot_copy(&queue->chunks[day->chunk].slots[day->n++], &slot);
     queue->n_in_days++;
 }
 
@@ -202,7 +213,7 @@ static uint32_t find_busy(const struct event_queue *queue, uint32_t from)
 }
 
 /* Puts an event where its time belongs; it is idle and counted. */
-static inline void insert(struct event_queue *queue, struct event_slot slot)
+G_ALWAYS_INLINE static inline void insert(struct event_queue *queue, struct event_slot slot)
 {
     if ((uint64_t)slot.time_ps < queue->day_end_ps) {
         heap_push(&queue->late, slot);
@@ -302,7 +313,7 @@ static void merge(const struct event_slot *from, uint32_t begin, uint32_t middle
     for (uint32_t i = begin; i < end; i++) {
         bool take_a = b == end || (a < middle && slot_before(&from[a], &from[b]));
 
-        to[i] = take_a ? from[a] : from[b];
+        slot_copy(&to[i], &from[take_a ? a : b]);
         a += take_a;
         b += !take_a;
     }
@@ -319,8 +330,8 @@ static void sort_run(struct event_queue *queue, uint32_t begin)
             uint32_t at = i;
 
             for (; at > first && slot_before(&slot, &queue->run[at - 1]); at--)
-                queue->run[at] = queue->run[at - 1];
-            queue->run[at] = slot;
+                slot_copy(&queue->run[at], &queue->run[at - 1]);
+            slot_copy(&queue->run[at], &slot);
         }
     for (uint32_t width = SORTED_SINGLY; width < n - begin; width *= 2) {
         struct event_slot *from = queue->run, *to = queue->scratch;
@@ -342,7 +353,7 @@ static void run_add(struct event_queue *queue, const struct event_slot *slots, u
     }
     for (uint32_t i = 0; i < n; i++) {
         __builtin_prefetch(slots[i].event, PREFETCH_WRITE);
-        queue->run[queue->run_n + i] = slots[i];
+        slot_copy(&queue->run[queue->run_n + i], &slots[i]);
     }
     queue->run_n += n;
 }
