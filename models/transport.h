@@ -94,6 +94,8 @@ struct connection {
     /* NIC port pairs usable; number k here is NIC first_nic + k of src and of dst */
     uint32_t first_nic, n_nics;
     const char *profile;
+    /* the transport's, for good once it is true: a message may fail without a timeout before */
+    bool may_fail;
     struct connection *next; /* the backend's list */
 };
 

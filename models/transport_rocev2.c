@@ -722,6 +722,7 @@ static void timer_fires(struct event_queue *queue, struct event *event)
     }
 
     segment_at(qp, 0)->message->timeouts++;
+    roce->connection.may_fail = true;
     if (++qp->n_retries > config_of(roce)->retry_limit) {
         fail_qp(roce, qp);
         return;
@@ -836,7 +837,10 @@ static void take_selective(struct rocev2 *roce, struct qp *qp, uint32_t nic,
         roce->connection.dst_engine->up->delivered(header->message);
 }
 
-/* Notification point: a marked packet of this queue pair has arrived. */
+/*
+ * Notification point: a marked packet of this queue pair has arrived. The interval is that of all
+ * rules; the queue pair's own rule is its sender's, which may move it to another NIC meanwhile.
+ */
 static G_GNUC_NO_INLINE void notify(struct rocev2 *roce, struct qp *qp, uint32_t nic,
                                     uint16_t index)
 {
@@ -852,7 +856,7 @@ static G_GNUC_NO_INLINE void notify(struct rocev2 *roce, struct qp *qp, uint32_t
     memset(header, 0, sizeof *header);
     header->qp = index;
     header->kind = KIND_CNP;
-    qp->notify_after_ps = now_ps + qp->rule->notify_interval_ps;
+    qp->notify_after_ps = now_ps + roce->rules->notify_interval_ps;
     roce->n_cnps++;
     host_control(&roce->connection, roce->connection.dst, nic, packet);
 }
@@ -990,6 +994,9 @@ static void open(struct connection *connection)
     derive_rules(roce);
     roce->rto_ps = rto_of(config);
     roce->rto_less_ps = config->rto_low ? roce->rto_ps - config->rto_low : 0;
+    /* two timeouts may be in one window of threads */
+    connection->may_fail =
+        config->retry_limit == 0 || roce->rto_ps - roce->rto_less_ps < EVENT_MOST_STEPS;
     uint32_t base = (uint32_t)random_below(&draws, connection->n_nics);
 
     for (uint32_t index = 0; index < roce->n_qps; index++)

@@ -610,14 +610,14 @@ static void note_timer(struct event_notes *notes, const struct event_slot *slot)
     }
 }
 
-uint64_t event_queue_run_noting(struct event_queue *queue, int64_t end_ps, uint64_t n_most,
-                                struct event_notes *notes)
+uint64_t event_queue_run_noting(struct event_queue *queue, int64_t end_ps, uint64_t order,
+                                uint64_t n_most, struct event_notes *notes)
 {
+    const struct event_slot end = {end_ps, order, NULL}, *first;
     uint64_t n_before = queue->n_fired;
-    const struct event_slot *first;
 
     while (queue->n_fired - n_before < n_most && (first = first_slot(queue)) &&
-           first->time_ps <= end_ps) {
+           slot_before(first, &end)) {
         if (first->time_ps != queue->now_ps)
             set_bit(&notes->instants, first->time_ps - notes->base_ps);
         if (is_timer(first->order))

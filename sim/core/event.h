@@ -178,9 +178,12 @@ struct event_notes {
     uint64_t last_order;
 };
 
-/* As event_queue_run_some(), without `stop`, from notes->base_ps on. */
-uint64_t event_queue_run_noting(struct event_queue *queue, int64_t end_ps, uint64_t n_most,
-                                struct event_notes *notes);
+/*
+ * As event_queue_run_some(), without `stop`, from notes->base_ps on, and only events that come
+ * before `order` at `end_ps`.
+ */
+uint64_t event_queue_run_noting(struct event_queue *queue, int64_t end_ps, uint64_t order,
+                                uint64_t n_most, struct event_notes *notes);
 
 /* The time and order of the earliest pending event; false if none is. */
 bool event_queue_peek(struct event_queue *queue, int64_t *time_ps, uint64_t *order);
