@@ -126,7 +126,9 @@ PORT_COMPILED_TWICE void arrive_with(struct event_queue *queue, struct event *ev
 
 /*
  * Before an arrival: stage 0 fetches the packet's slot, stage 1 what the packet will meet, a port
- * or a host, and of the port met two arrivals ago its slots, whose place is known only then.
+ * or a host, and of the port met two arrivals ago its slots, whose place is known only then. Stage
+ * 2 is for arrivals at hosts: what the transport will read, and the NIC by which the host answers
+ * or sends on.
  */
 static void look_ahead(struct event_queue *queue, struct event *event, int stage)
 {
@@ -140,10 +142,25 @@ static void look_ahead(struct event_queue *queue, struct event *event, int stage
         return;
     }
     if (!port->peer_is_switch) {
-        __builtin_prefetch(&fabric->engine.hosts[port->peer]);
-        __builtin_prefetch(slot->packet->connection);
+        const struct connection *connection = slot->packet->connection;
+        const struct port *back = &fabric->ports[port->number ^ 1];
+
+        if (stage == 2) {
+            __builtin_prefetch(fabric->engine.hosts[port->peer].nics, 1);
+            __builtin_prefetch(&back->ring[back->tail & back->mask], 1);
+            if (connection->ops->fetch)
+                connection->ops->fetch(connection, slot->packet);
+            return;
+        }
+        transport_fetch(back, sizeof *back);
+        __builtin_prefetch(&fabric->engine.hosts[port->peer], 1);
+        __builtin_prefetch((const char *)&fabric->engine.hosts[port->peer] + 64, 1);
+        __builtin_prefetch(connection);
+        __builtin_prefetch((const char *)connection + 64);
         return;
     }
+    if (stage == 2)
+        return;
     const struct port **met = &fabric->met[fabric->n_met++ % FABRIC_N_MET];
     const struct port *out = *met;
 

@@ -857,6 +857,22 @@ static G_GNUC_NO_INLINE void notify(struct rocev2 *roce, struct qp *qp, uint32_t
     host_control(&roce->connection, roce->connection.dst, nic, packet);
 }
 
+/* Reads only what does not change while the connection is open: the halves may run in two threads.
+ */
+static void fetch(const struct connection *connection, const struct packet *packet)
+{
+    const struct rocev2 *roce = (const struct rocev2 *)connection;
+    const struct header *header = (const void *)packet->header;
+    const struct qp *qp = &roce->qps[header->qp];
+
+    if (header->kind == KIND_DATA) {
+        transport_fetch(&qp->expected, sizeof *qp - offsetof(struct qp, expected));
+        transport_fetch(header->message, sizeof *header->message);
+    } else {
+        transport_fetch(qp, offsetof(struct qp, expected));
+    }
+}
+
 static void receive(struct connection *connection, struct packet *packet)
 {
     struct rocev2 *roce = (struct rocev2 *)connection;
@@ -1237,6 +1253,7 @@ const struct transport_ops transport_rocev2 = {
     .post = post,
     .pull = pull,
     .receive = receive,
+    .fetch = fetch,
     .totals = totals,
     .report = report,
     .receiver_params = receiver_params,

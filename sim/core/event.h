@@ -74,8 +74,8 @@ struct event_queue {
     uint64_t n_fired;
     uint64_t n_ties; /* events that shared their instant with the one before */
     uint32_t n_pending;
-    /* Told of arrivals before they fire, nearer ones in stage 1, to prefetch what they will read.
-     * May be NULL; it changes nothing. */
+    /* Told of arrivals before they fire, in stages 0 to 2 as they come nearer, to prefetch what
+     * they will read. May be NULL; it changes nothing. */
     void (*ahead)(struct event_queue *queue, struct event *event, int stage);
     /* private: the day that has begun */
     struct event_slot *run, *scratch; /* sorted; those cancelled have no event */
