@@ -138,6 +138,11 @@ tsan:
 	+@$(parallel) $(TSAN) build/tsan/weft
 	@BUILD=build/tsan tests/golden/races.sh
 
+# every ready sweep on a Slurm cluster of this machine: SEEDS=1-5 SWEEPS="loss incast"
+slurm-all: test-deps
+	+@$(parallel) all
+	@tests/slurm-all.sh
+
 # each reader's fuzz target under libFuzzer: make fuzz FUZZ_SECONDS=60 FUZZ=goal
 FUZZ_SECONDS  ?= 20
 FUZZ          ?= *
@@ -198,5 +203,5 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all deps test-deps unit compare figures test asan tsan fuzz fuzzers bench docs install uninstall format clean FORCE
+.PHONY: all deps test-deps unit compare figures test asan tsan slurm-all fuzz fuzzers bench docs install uninstall format clean FORCE
 -include $(OBJECTS:.o=.d) $(NS3_OBJECTS:.o=.d) $(XVAL_OBJECTS:.o=.d) $(XVAL:=.d) $(UNIT:=.d)
