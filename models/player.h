@@ -68,8 +68,8 @@ void player_init(struct player *player, struct engine *engine, const struct back
 /*
  * Players by part, between their turns. settle: counts what is over. may_end: whether all could be
  * over before an acknowledgement that is sent from now on has come to a host; no message is open
- * that is not delivered and whose connection cannot fail yet. is_over: nothing is left to do, or something
- * went wrong. join: the first one takes over what the others know, for player_report().
+ * that is not delivered and whose connection cannot fail yet. is_over: nothing is left to do, or
+ * something went wrong. join: the first one takes over what the others know, for player_report().
  */
 void players_settle(struct player *players, uint32_t n);
 bool players_may_end(struct player *players, uint32_t n);
