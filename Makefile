@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Commands: make, make compare, make figures, make test, make bench, make asan, make docs,
+# Commands: make, make compare, make figures, make test, make bench, make asan, make tsan, make docs,
 # make install, make clean, make deps, make fuzz
 # Sources are found by folder; a new file needs no line here.
 
@@ -120,15 +120,28 @@ figures: $(have-deps)
 ASAN := BUILD=build/asan OPTIMISE=-O1 \
         SANITIZE='-fsanitize=address,undefined -fno-sanitize-recover=undefined'
 
-# all tests, and the C programs again in a build with sanitizers
+# of weft alone, for the runs on several threads
+TSAN := BUILD=build/tsan OPTIMISE=-O1 SANITIZE='-fsanitize=thread -Wno-maybe-uninitialized'
+
+# all tests; the C programs again in a build with sanitizers, and threads in another
 test: test-deps
 	+@$(parallel) all unit
 	+@$(parallel) $(ASAN) unit
+	+@$(parallel) $(TSAN) build/tsan/weft
 	@BUILD=$(BUILD) ASAN_BUILD=build/asan tests/run.sh
 
 asan:
 	+@$(parallel) $(ASAN) all unit
 	@ASAN_BUILD=build/asan WEFT_TESTS=asan tests/run.sh
+
+tsan:
+	+@$(parallel) $(TSAN) build/tsan/weft
+	@BUILD=build/tsan tests/golden/races.sh
+
+# every ready sweep on a Slurm cluster of this machine: SEEDS=1-5 SWEEPS="loss incast"
+slurm-all: test-deps
+	+@$(parallel) all
+	@tests/slurm-all.sh
 
 # each reader's fuzz target under libFuzzer: make fuzz FUZZ_SECONDS=60 FUZZ=goal
 FUZZ_SECONDS  ?= 20
@@ -190,5 +203,5 @@ clean:
 	rm -rf build
 
 FORCE:
-.PHONY: all deps test-deps unit compare figures test asan fuzz fuzzers bench docs install uninstall format clean FORCE
+.PHONY: all deps test-deps unit compare figures test asan tsan slurm-all fuzz fuzzers bench docs install uninstall format clean FORCE
 -include $(OBJECTS:.o=.d) $(NS3_OBJECTS:.o=.d) $(XVAL_OBJECTS:.o=.d) $(XVAL:=.d) $(UNIT:=.d)

@@ -161,7 +161,7 @@ struct backend_run {
     const struct fault_list *faults;          /* NULL: none */
     uint64_t seed;
     uint32_t n_threads; /* that may play it; 0: one */
-    int64_t end_ps; /* the run stops here at the latest */
+    int64_t end_ps;     /* the run stops here at the latest */
     /* records of type series: at which step (0: none) and of what (models/series.h) */
     int64_t series_step_ps;
     uint32_t series_objects;

@@ -43,7 +43,7 @@ static inline int64_t engine_now_ps(const struct engine *engine)
     return engine->events.now_ps;
 }
 
-/* A timer is an event of the class that comes last within an instant; host_timer_init() makes it. */
+/* Timers are made by host_timer_init(); they come last within an instant. */
 static inline void engine_timer_set(struct engine *engine, struct event *timer, int64_t at_ps)
 {
     event_schedule(&engine->events, timer, at_ps);

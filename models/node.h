@@ -54,7 +54,9 @@ struct node_ops {
     int64_t (*notify)(struct node *node, uint64_t index, const struct schedule_op *op);
     /* A message of this host's is acknowledged, or has failed; may be NULL. */
     void (*sent)(struct node *node, uint64_t index, const struct schedule_op *op);
-    /* Names of its counters, NULL at the end, and the function that adds a node's; may be NULL. */
+    /* Names of its counters, NULL at the end, and the function that adds a node's; may be NULL. The
+     * first are the work-queue elements that it handled, by kind, in the order of
+     * schedule_element. */
     const char *const *totals;
     void (*report)(const struct node *node, int64_t *totals);
 };

@@ -4,6 +4,7 @@
 #include "models/node_task.h"
 #include "models/observer.h"
 #include "sim/core/units.h"
+#include <assert.h>
 #include <string.h>
 
 #define WAITS_LISTED    1000
@@ -986,6 +987,23 @@ static void report_accounts(const struct player *player)
                       1 - 8 * (double)player->delivered_bytes / (rate_bps / n * all_s));
 }
 
+/* At the end each element of the schedule has been handled once, by the nodes' own counters. */
+static void check_elements(const struct player *player, const int64_t *handled)
+{
+    const struct schedule *schedule = player->run->schedule;
+    int64_t n[SCHEDULE_N_ELEMENTS] = {0};
+    struct schedule_op op;
+
+    if (!schedule->elements || player->n_done < schedule->n_ops)
+        return;
+    for (uint64_t index = 0; index < schedule->n_ops; index++) {
+        schedule_op(schedule, index, &op);
+        n[op.element]++;
+    }
+    for (int kind = SCHEDULE_NO_ELEMENT + 1; kind < SCHEDULE_N_ELEMENTS; kind++)
+        assert(handled[kind - 1] == n[kind]);
+}
+
 /* Counters of the nodes, summed; and what the time of their ranks went into. */
 static void report_nodes(struct player *player)
 {
@@ -1000,6 +1018,8 @@ static void report_nodes(struct player *player)
 
         report_metric(player, name, "count", (double)sums[k]);
     }
+    if (ops->report)
+        check_elements(player, sums);
     if (!player->ledger)
         return;
     ledger_finish(player->ledger);
@@ -1048,7 +1068,7 @@ bool players_may_end(struct player *players, uint32_t n)
             struct played *played = g_ptr_array_index(player->messages, player->witness);
 
             if (!played->message.delivered && !played->message.failed &&
-                played->message.timeouts == 0)
+                !played->message.connection->may_fail)
                 return false;
         }
     }

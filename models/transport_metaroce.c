@@ -1058,6 +1058,26 @@ static void receive(struct connection *connection, struct packet *packet)
     take(meta, packet);
 }
 
+/* Reads only what does not change while the connection is open: the halves may run in two threads.
+ */
+static void fetch(const struct connection *connection, const struct packet *packet)
+{
+    const struct metaroce *meta = (const struct metaroce *)connection;
+    const struct data_header *header = (const void *)packet->header;
+    const struct path *path = &meta->paths[header->path]; /* at the same place in both headers */
+
+    if (header->kind == KIND_ACK) {
+        transport_fetch(path, offsetof(struct path, bits));
+        transport_fetch(&meta->rule.increase, offsetof(struct metaroce, draws) -
+                                                  offsetof(struct metaroce, rule.increase));
+    } else {
+        transport_fetch(path->bits, sizeof *path - offsetof(struct path, bits));
+        transport_fetch(&meta->expected_csn,
+                        sizeof *meta - offsetof(struct metaroce, expected_csn));
+        transport_fetch(header->message, sizeof *header->message);
+    }
+}
+
 /* --- set-up
  * --------------------------------------------------------------------------------------- */
 
@@ -1388,6 +1408,7 @@ const struct transport_ops transport_metaroce = {
     .post = post,
     .pull = pull,
     .receive = receive,
+    .fetch = fetch,
     .totals = totals,
     .report = report,
     .receiver_params = receiver_params,

@@ -11,7 +11,7 @@ table = folder."/table.csv"
 is(a) = name eq a
 
 width = 1080
-height = is("busbw") ? 900 : is("small") ? 480 : is("racks") ? 520 : is("dlrm") ? 640 : is("splits") ? 620 : 430
+height = is("busbw") ? 900 : is("small") ? 480 : is("racks") ? 520 : is("dlrm") ? 640 : is("splits") ? 620 : is("loss") ? 560 : 430
 load ARG2."/style.gp"
 set output folder."/mtia-".name.".".format
 set datafile missing NaN
@@ -214,14 +214,14 @@ if (is("dlrm")) {
 }
 if (is("loss")) {
     set label 1 "The DLRM iteration, a fiftieth of its sizes, on 40 MTIA 300 under loss"
-    set label 2 "in brackets: over the same without loss; MetaRoCE on MTIA 300 is a what-if"
+    set label 2 "means of five seeds with 95 % intervals; in brackets: over the same without loss; MetaRoCE on MTIA 300 is a what-if"
     set lmargin at screen 0.38
     set xlabel "time [ms]"
-    set yrange [11.6:-0.6]
-    set xrange [0:5.8]
-    tint(text) = strstrt(text, "MetaRoCE") ? 0x009E73 : strstrt(text, "selective") ? 0x56B4E9 : blue
+    set yrange [15.6:-0.6]
+    set xrange [0:7]
+    tint(text) = strstrt(text, "MetaRoCE") ? 0x009E73 : strstrt(text, "bonded") ? 0xCC79A7 : strstrt(text, "selective") ? 0x56B4E9 : blue
     ms(row) = strcol(3) eq "yes" ? real(strcol(4)) / 1e3 : 0
-    end_(row) = strcol(3) eq "yes" ? sprintf(" %.2f (%.2f)", ms(row), real(strcol(5))) : " does not finish"
+    end_(row) = strcol(3) eq "yes" ? sprintf(" %.2f ± %.2f (%.2f)", ms(row), real(strcol(5)) / 1e3, real(strcol(6))) : " does not finish"
     plot table every ::1 using (0):0:(0):(ms(0)):($0 - 0.35):($0 + 0.35):(tint(strcol(2))):ytic(strcol(1)."; ".strcol(2)) with boxxyerror lc rgb variable, \
         "" every ::1 using (ms(0)):0:(end_(0)) with labels left font ",11"
 }

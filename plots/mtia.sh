@@ -41,6 +41,9 @@ function group_us(name, n) {
     n = at("group_" name "_calls")
     return us("group_" name "_time_ps") == "" ? "" : us("group_" name "_time_ps") / (n ? n : 1)
 }
+function bytes(text) { # 64KiB; a column of bytes would have nine digits only
+    return text * (text ~ /KiB/ ? 1024 : text ~ /MiB/ ? 1048576 : text ~ /GiB/ ? 1073741824 : 1)
+}
 function busbw(name) { return at("group_" name "_busbw_bps") / 8e9 }
 function share(class) {
     return sprintf("%.4f", at("accelerator_" class "_time_s") / at("accelerator_time_s"))
@@ -52,7 +55,7 @@ BEGIN { FS = OFS = "," }
 NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }'
 
 busbw='
-{ v[++n] = at("variant"); r[n] = ranks(); s[n] = at("group_allreduce_bytes") + 0
+{ v[++n] = at("variant"); r[n] = ranks(); s[n] = bytes(at("workload.begin"))
   t[n] = group_us("allreduce"); b[n] = busbw("allreduce")
   if (v[n] == "H100") gpu[r[n], s[n]] = t[n] }
 END { print "variant", "ranks", "size_bytes", "time_us", "busbw_GBps", "h100_time_over_this"
@@ -61,7 +64,7 @@ END { print "variant", "ranks", "size_bytes", "time_us", "busbw_GBps", "h100_tim
 small='
 NR == 2 { print "collective", "ranks", "start", "size_bytes", "time_us" }
 { kind = at("workload.collective")
-  print kind, ranks(), at("mtia300.start"), at("group_" kind "_bytes"), group_us(kind) }'
+  print kind, ranks(), at("mtia300.start"), bytes(at("workload.begin")), group_us(kind) }'
 chain='
 NR == 2 { print "compile", "start", "time_us_of_one" }
 { print at("workload.compile"), at("mtia300.start"), group_us("allreduce") }'
@@ -102,10 +105,11 @@ NR == 2 { print "collective", "algorithm", "ranks", "racks", "time_us", "busbw_G
   print kind, at("workload.algorithm") == "auto" ? "two levels" : "flat ring", ranks(), at("topology.racks"), \
     group_us(kind), sprintf("%.2f", busbw(kind)) }'
 loss='
-NR == 2 { print "case", "transport", "finished", "step_us", "over_no_loss", "recovery_share" }
+NR == 2 { print "case", "transport", "finished", "step_us", "step_us_ci95", "over_no_loss", "recovery_share" }
 { v = at("variant"); if (at("case") == "no loss") whole[v] = step_us()
   ended = at("unfinished") == 0
-  print at("case"), v, ended ? "yes" : "no", step_us(), over(step_us(), whole[v]), \
+  print at("case"), v, ended ? "yes" : "no", step_us(), ended ? us("longest_step_ps_ci95") : "", \
+    over(step_us(), whole[v]), \
     ended ? share("recovery") : "" }'
 ratio='
 { what = at("case"); if (!(what in seen)) { seen[what] = 1; order[++n] = what }

@@ -7,22 +7,25 @@
  * four blades of scale-up and one of scale-out); a server of GPUs is a rack of 8 with one fast port
  * into its own switch and one NIC each.
  *
- * The scale-out network is one of two:
- *   scheduled  credits from the egress, cells sprayed over the fabric, in order at the end. To its
- *              ports such a fabric is one switch without inner bottlenecks, whose packets wait for
- *              a credit first; that is what is built: one switch a plane, latency `out_latency`
- * (three times that if there are several racks: leaf, spine, leaf) + `credit_time`. A stream asks
- * for credits ahead of time, so only its first packet is late by the credit's round trip, which the
- * constant latency does as well. clos       a leaf a rack and `out_spines` spines: paths by ECMP,
- * as any Ethernet.
+ * The scale-out network is one of two.
+ *
+ * scheduled: credits from the egress, cells sprayed over the fabric, in order at the end. To its
+ * ports such a fabric is one switch without inner bottlenecks, whose packets wait for a credit
+ * first; that is what is built: one switch a plane, latency `out_latency` (three times that if
+ * there are several racks: leaf, spine, leaf) + `credit_time`. A stream asks for credits ahead of
+ * time, so only its first packet is late by the credit's round trip, which the constant latency
+ * does as well. What would wait at the ingress for credits waits at the egress, first come first
+ * served, with as much room as queue.limit gives it.
+ *
+ * clos: a leaf a rack and `out_spines` spines: paths by ECMP, as any Ethernet.
  *
  * `fungible = on` gives the ports of the scale-out network to a second scale-up network: its planes
  * join the racks' accelerators as the first one's do, and nothing joins the racks.
  *
  * Planes of scale-up come first, so NIC ports do, too. graph.n_scale_up_planes says how many.
- * Leaves out, of a scheduled fabric, its request and grant messages, their pace and cells, and a
- * fabric that has lost links; cables of unequal length, second tiers of scale-out, blades that
- * fail. Source: SOURCES.md 2.3.
+ * Leaves out, of a scheduled fabric, its request and grant messages, their pace and cells, turns
+ * among ingresses, and a fabric that has lost links; cables of unequal length, second tiers of
+ * scale-out, blades that fail. Source: SOURCES.md 2.3.
  */
 #include "sim/core/units.h"
 #include "topologies/topology.h"

@@ -393,10 +393,11 @@ static int run_scenario(struct run *run, struct scenario *scenario)
     int code;
 
     run->experiment = &experiment;
-    if (experiment_init(&experiment, scenario, &error))
+    if (experiment_init(&experiment, scenario, &error)) {
+        experiment.n_threads = (uint32_t)run->line->threads;
         survey_make(&survey, &experiment);
+    }
     run->expected_hops = survey.n_packet_hops;
-    experiment.n_threads = (uint32_t)run->line->threads;
     if (!error && memory_check(&experiment, &survey, &error))
         run->output = output_new(run->folder, &experiment, &error);
     code = run->output ? play_captured(run) : command_fail("run", error);

@@ -380,7 +380,7 @@ static gboolean parse(struct options *options, int *argc, char ***argv, GError *
         {"out", 'o', 0, G_OPTION_ARG_FILENAME, &options->out,
          "Folder for the results; results/NAME unless given", "DIR"},
         {"seeds", 0, 0, G_OPTION_ARG_STRING, &options->seeds,
-         "Seeds of each grid point, such as 1-30, instead of those of [sweep]", "LIST"},
+         "Seeds of each grid point, such as 1-30 or 30, instead of those of [sweep]", "LIST"},
         {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &options->sets,
          "Set one key in all points; grid.KEY and sweep.KEY change the sweep", "group.key=value"},
         {"jobs", 'j', 0, G_OPTION_ARG_INT, &options->jobs,

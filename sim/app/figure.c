@@ -9,7 +9,7 @@ G_DEFINE_QUARK(weft - figure, figure_error)
 
 static const struct figure *const figures[] = {
     &figure_sweep,         &figure_throughput_loss, &figure_completion_cdf, &figure_fairness,
-    &figure_plane_failure, &figure_plane_scaling,   &figure_rates_queues,
+    &figure_plane_failure, &figure_plane_scaling,   &figure_rates_queues,   &figure_effects,
 };
 
 const struct figure *figure_at(size_t index)

@@ -47,6 +47,6 @@ struct table_writer *figure_table(const struct results *results, const char *fil
 gboolean figure_no_data(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 extern const struct figure figure_throughput_loss, figure_plane_scaling, figure_completion_cdf,
-    figure_fairness, figure_plane_failure, figure_rates_queues, figure_sweep;
+    figure_fairness, figure_plane_failure, figure_rates_queues, figure_sweep, figure_effects;
 
 #endif

@@ -28,6 +28,7 @@ static const struct panel panels[] = {
     {"completion of 99 % [us]", 1e-6, "completion_p99_ps"},
     {"completion of 99 % [us]", 1, "completion_p99_us"},
     {"recovery [us]", 1e-6, "recovery_time_ps"},
+    {"longest step [us]", 1e-6, "longest_step_ps"},
     {"Jain's index", 1, "_jain_mean_ratio"},
 };
 
@@ -88,7 +89,7 @@ static const char *find_axis(const struct table *table)
 
         if (values->len < 2 || values->len > MOST_VALUES || !(is_key || is_choice))
             continue;
-        if (is_key || !found)
+        if (is_key || !found || strcmp(found, "case") == 0) /* cases are told apart by curves */
             found = name;
         if (is_key)
             break;

@@ -49,10 +49,10 @@ static void take_axes(struct lattice *lattice, const char *x)
     for (uint32_t c = 0; c < lattice->seed; c++) {
         const char *name = table_column_name(lattice->table, c);
 
-        if (strcmp(name, "case") == 0)
-            lattice->case_ = (int)c;
-        else if (x && lattice->x < 0 && g_str_has_prefix(name, x))
+        if (x && lattice->x < 0 && g_str_has_prefix(name, x))
             lattice->x = (int)c;
+        else if (strcmp(name, "case") == 0)
+            lattice->case_ = (int)c;
     }
     for (uint32_t c = 0; c < lattice->seed; c++)
         if (tells(lattice, c))

@@ -240,7 +240,8 @@ GPtrArray *results_runs(const struct results *results, GError **error)
                     g_new0(char *, 1));
         }
     }
-    if (results->kind == RESULTS_SWEEP && !add_points(results, runs, error))
+    if (results->kind == RESULTS_SWEEP && results_has(results, "points.csv") &&
+        !add_points(results, runs, error))
         g_clear_pointer(&runs, g_ptr_array_unref);
     return runs;
 }

@@ -57,8 +57,9 @@ struct results_run {
     char **axes; /* of a sweep, name and cell in turn, NULL at the end; otherwise empty */
 };
 
-/* The run itself, the folders below, or the finished points of a sweep whose folders are there; a
- * comparison keeps none. struct results_run *; g_ptr_array_unref. NULL with an error. */
+/* The run itself, the folders below, or the finished points of a sweep whose folders are there,
+ * none where it has no points.csv; a comparison keeps none. struct results_run *;
+ * g_ptr_array_unref. NULL with an error. */
 GPtrArray *results_runs(const struct results *results, GError **error);
 
 #endif

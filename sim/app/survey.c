@@ -201,13 +201,16 @@ static void note_inner_groups(struct look *look)
 /* --- the need --------------------------------------------------------------------------------- */
 
 /*
- * Messages that are open at once: those that wait for nothing. Where others follow them, some ranks
- * are ahead of others, and their messages wait for their turn to be reported.
+ * Messages that are there at once: all, where threads play parts. Otherwise those that are open:
+ * those that wait for nothing. Where others follow them, some ranks are ahead of others, and their
+ * messages wait for their turn to be reported.
  */
-static uint64_t count_open(const struct schedule *schedule)
+static uint64_t count_open(const struct schedule *schedule, uint32_t n_threads)
 {
     uint64_t n = 0;
 
+    if (n_threads > 1)
+        return schedule->n_ops;
     while (schedule_root(schedule, n) != SCHEDULE_NONE)
         n++;
     return n < schedule->n_ops ? n * CLAMP(n / SURVEY_RANKS_A_STEP, 1, SURVEY_STEPS_AHEAD) : n;
@@ -249,7 +252,7 @@ static struct need_load expect_load(const struct look *look)
 
     double each = 1.0 / (double)graph->n_hosts;
 
-    load.n_messages = (double)MIN(survey->n_messages, count_open(run.schedule));
+    load.n_messages = (double)MIN(survey->n_messages, count_open(run.schedule, run.n_threads));
     for (uint32_t host = 0; host < graph->n_hosts; host++) {
         const struct sending *sending = &look->sending[host];
 

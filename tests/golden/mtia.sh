@@ -103,6 +103,15 @@ EOF
 }
 ok 'a choice of a sweep on a base of its own' bases
 
+drawn() { # cases and variants alone: over variants, a curve a case
+    command -v gnuplot >/dev/null || return 0
+    { cat based.ini && printf '[case:one]\n[case:two]\nworkload.begin = 1MiB\n'; } >cases.ini
+    "$WEFT" sweep cases.ini --out cases >/dev/null &&
+        WEFT_DATA=$WEFT_DATA "$WEFT" plot cases --format png >said && [ -s cases/sweep.png ] &&
+        grep -q 'longest step \[us\], two: .* at MTIA, .* at H100' said
+}
+ok 'steps of a sweep of cases and variants are drawn' drawn
+
 table() { # what the express doorbell saves is a read, 800 ns, in each of the two exchanges
     command -v gnuplot >/dev/null || return 0
     (cd "$WEFT_DATA" && WEFT=$WEFT plots/mtia.sh FOLDER="$scratch/tables" small) >/dev/null 2>&1 &&

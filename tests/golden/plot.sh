@@ -417,5 +417,58 @@ ok "the same again" bash -c "cp '$scratch/sweep/report.html' '$scratch/before' &
 ok "no gnuplot: a page without figures that says so" bash -c "
     PATH='$scratch/bin' '$WEFT' report '$scratch/incast' --out '$scratch/plain.html' 2>/dev/null &&
     grep -q 'is not drawn: gnuplot is not installed' '$scratch/plain.html'"
+# --- what each change does -------------------------------------------------------------------------
+cat >"$scratch/changes.ini" <<'END2'
+[topology]
+kind = star
+hosts = 6
+[workload]
+kind = alltoall
+bytes = 64KiB
+[transport]
+name = metaroce
+[loss]
+rate_per_link = 1%
+[sweep]
+seeds = 1-3
+[change]
+transport.rto_min = 20us; 1ms
+transport.header = 1000B
+transport.rto_min & transport.header = 1ms & 1000B
+END2
+effects() { # each ratio again from points.csv: means over the same seeds
+    "$WEFT" sweep "$scratch/changes.ini" --out "$scratch/changes" >/dev/null 2>&1 &&
+        "$WEFT" plot "$scratch/changes" --figure effects --format png,svg >"$scratch/told" &&
+        [ -s "$scratch/changes/effects.png" ] && [ -s "$scratch/changes/effects.svg" ] &&
+        grep -q 'throughput_bps: transport.rto_min = 20us +' "$scratch/told" &&
+        [ "$(cut -d, -f2-6 "$scratch/changes/effects.csv" | tr '\n' ';')" = \
+            'place,end,pair,changed_key,changed_value;1,1,no,transport.rto_min,20us;1,2,no,transport.rto_min,1ms;2,1,no,transport.header,1kB;3,1,yes,transport.rto_min & transport.header,1ms & 1kB;' ] &&
+        awk -F, -v points="$scratch/changes/points.csv" '
+            BEGIN {
+                pair = "transport.rto_min & transport.header"
+                getline <points
+                for (i = split($0, name); i; i--) column[name[i]] = i
+                while ((getline <points) > 0)
+                    sum[$column["changed_key"] "=" $column["changed_value"]] += $column["throughput_bps"]
+            }
+            function ratio(what) { return sum[what] / sum["="] }
+            function off(a, b) { return a < b - 1e-6 || a > b + 1e-6 }
+            NR > 1 { bad += off($10, ratio($5 "=" $6) - 1); n += $13 == 3; told[$5] = $12; beyond[$5] = $14; change[$5] = $10; wide[$5] = $15 }
+            END {
+                both = ratio("transport.rto_min=1ms") * ratio("transport.header=1kB") - 1
+                exit bad || n != 4 || told["transport.header"] != "" ||
+                    off(told[pair], both) || beyond["transport.header"] != "" || wide[pair] <= 0 ||
+                    off(beyond[pair], (1 + change[pair]) / (1 + both) - 1)
+            }' "$scratch/changes/effects.csv"
+}
+ok "effects: strongest first, pairs behind, ratios of means" effects
+ok "effects: a sweep that changes nothing has none" bash -c "
+    '$WEFT' plot '$scratch/sweep' --figure effects 2>&1 | grep -q 'a sweep with .change.'"
+kept() { # as results/reference keeps sweeps
+    mkdir "$scratch/no-points" && cp "$scratch/sweep/summary.csv" "$scratch/no-points" &&
+        "$WEFT" plot "$scratch/no-points" --format png && [ -s "$scratch/no-points/sweep.png" ] &&
+        "$WEFT" report "$scratch/no-points" && grep -q 'No resolved scenario is kept' "$scratch/no-points/report.html"
+}
+ok "a sweep of which summary.csv alone is kept" kept
 echo "1..$number"
 exit $failed

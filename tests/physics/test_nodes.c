@@ -198,6 +198,7 @@ static void time_adds_up(void **state)
             "workload.program=gemm 2048x2048x2048 bf16 x3 id=g; allreduce 1MiB x3 stream=1 after=g;"
             " alltoallv 10KB-1MB x3; compute 5us",
             "workload.steps=3",
+            "host.nic_watts=20",
             nodes[i % 2],
             i < 2 ? "loss.rate_end_to_end=0" : "loss.rate_end_to_end=1%",
             NULL};
@@ -225,6 +226,18 @@ static void time_adds_up(void **state)
         }
         assert_true((recovery_ps > 0) == (i >= 2));
         assert_true(compute_ps > 8 * 3 * 5 * US);
+        /* sums over ranks and steps, in seconds; 8 ranks with 10 NIC ports of 20 W */
+        double all_s = play_value(&run, "accelerator_time");
+        double sum_s = play_value(&run, "accelerator_compute_time") +
+                       play_value(&run, "accelerator_collective_time") +
+                       play_value(&run, "accelerator_host_time") +
+                       play_value(&run, "accelerator_network_time") +
+                       play_value(&run, "accelerator_recovery_time");
+
+        assert_true(ABS(sum_s - all_s) < 1e-12);
+        assert_true(ABS(play_value(&run, "accelerator_compute_time") - (double)compute_ps / 1e12) <
+                    1e-12);
+        assert_true(ABS(play_value(&run, "nic_energy") - 20 * 10 * all_s) < 1e-12);
         /* the messages are the SENDs and WRITEs */
         assert_true(play_value(&run, i % 2 ? "gpu_sends" : "mtia300_sends") +
                         play_value(&run, i % 2 ? "gpu_writes" : "mtia300_writes") ==
