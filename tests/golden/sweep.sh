@@ -133,7 +133,7 @@ ok 'named choices, linked keys and a grid' exits 0 sweep small "$small"
 ok '(2 x 2 x 2 grid points)' count 9 . small/summary.csv
 ok '(the first)' count 1 '^1,RoCE,6,2,0,3,yes,' small/summary.csv
 ok '(the last)' count 1 '^8,Meta,8,7,0.01,3,yes,' small/summary.csv
-ok 'more seeds: only the new ones are played' exits 0 sweep small "$small" --seeds 1-5
+ok 'more seeds, a count of them: only the new ones are played' exits 0 sweep small "$small" --seeds 5
 ok '(16 of them)' says err '^16 of 16 points'
 ok 'more values: likewise' exits 0 sweep small "$small" --seeds 1-5 --set "$more"
 ok '(20 of them)' says err '^20 of 20 points'
@@ -363,7 +363,7 @@ refused 'a value out of range' 'rate_per_link = 2' 's/= 0; 1%/= 0; 2/'
 refused 'linked values that are not as many as keys' 'as many values joined by & as there are keys' 's/8 & 7/8/'
 refused 'a key on two axes' 'the key is on two axes' 's/^loss.rate_per_link = .*/topology.hosts = 4; 5/'
 refused 'seeds among the keys' 'seeds belong into \[sweep\] seeds' 's/^loss.rate_per_link/run.seed/'
-refused 'a count of seeds' '--seeds 10: seeds are a range or a list' '' --seeds 10
+refused 'no seeds' '--seeds 0: seeds are a count, a range or a list' '' --seeds 0
 refused 'seeds twice' 'without repetition' '' --seeds 1-5,3
 refused '--set of a varied key' "--set grid.loss.rate_per_link='...' gives other values" '' --set loss.rate_per_link=0.5
 refused 'a filter of no column' 'COLUMN one of seed, variant, topology.hosts' '' --filter loss=0

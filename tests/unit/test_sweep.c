@@ -125,17 +125,41 @@ static void settings_lie_above_and_change_the_grid(void **state)
     sweep_free(sweep);
 }
 
+static void a_count_of_seeds_begins_at_1(void **state)
+{
+    static const struct {
+        const char *seeds;
+        uint64_t first;
+        guint n;
+    } cases[] = {{"4", 1, 4}, {"1", 1, 1}, {"7-7", 7, 1}, {" 3 ", 1, 3}};
+
+    (void)state;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct sweep_plan plan;
+        const uint64_t *seeds;
+
+        plan_of(&plan, BASE, NULL, cases[i].seeds);
+        seeds = &g_array_index(plan.seeds, uint64_t, 0);
+        assert_int_equal(plan.seeds->len, cases[i].n);
+        assert_int_equal(seeds[0], cases[i].first);
+        assert_int_equal(seeds[cases[i].n - 1], cases[i].first + cases[i].n - 1);
+        sweep_plan_clear(&plan);
+    }
+}
+
 static void wrong_plans_are_refused(void **state)
 {
     static const struct {
         const char *text, *seeds, *part;
     } cases[] = {
-        {BASE, "5", "a range or a list"},
+        {BASE, "0", "a count, a range or a list"},
+        {BASE, "", "a count, a range or a list"},
+        {BASE, "20000000", "a count, a range or a list"},
         {BASE, "3-1", "a range or a list"},
         {BASE, "1-3,2", "without repetition"},
         {BASE, "1-x", "--seeds 1-x"},
         {BASE, "1-20000000", "a range or a list"},
-        {BASE "[sweep]\nseeds = 7\n", NULL, ":9: [sweep] seeds = 7: seeds are"},
+        {BASE "[sweep]\nseeds = x\n", NULL, ":9: [sweep] seeds = x: seeds are"},
         {BASE "[grid]\nhosts = 4\n", NULL, ":9: [grid] hosts = 4: a key with its group"},
         {BASE "[grid]\ntopology.hosts = ;\n", NULL, "a list such as"},
         {BASE "[grid]\na.b & c.d = 1 & 2; 3\n", NULL, "as many values"},
@@ -463,6 +487,7 @@ int main(void)
         cmocka_unit_test(strides_are_of_points),
         cmocka_unit_test(changes_come_one_at_a_time),
         cmocka_unit_test(settings_lie_above_and_change_the_grid),
+        cmocka_unit_test(a_count_of_seeds_begins_at_1),
         cmocka_unit_test(wrong_plans_are_refused),
         cmocka_unit_test(the_value_that_is_wrong_is_named),
         cmocka_unit_test(names_depend_on_version_scenario_and_seed),
