@@ -284,8 +284,10 @@ static void crew_clear(struct crew *crew)
     g_free(crew->players);
 }
 
-gboolean backend_play(const struct fabric_driver *driver, const struct backend_run *run,
-                      const struct sink *sink, struct backend_result *result, GError **error)
+/* *still: it has to be played again, by one thread; nothing was told. */
+static gboolean play_once(const struct fabric_driver *driver, const struct backend_run *run,
+                          const struct sink *sink, struct backend_result *result, bool *still,
+                          GError **error)
 {
     struct fabric fabric;
     struct crew crew;
@@ -293,8 +295,6 @@ gboolean backend_play(const struct fabric_driver *driver, const struct backend_r
     struct recovery recovery;
     gboolean playable;
 
-    *result = (struct backend_result){.waits = g_ptr_array_new_with_free_func(g_free),
-                                      .notes = g_ptr_array_new_with_free_func(g_free)};
     if (!fabric_init(&fabric, run, driver, error) ||
         (driver->begin && !driver->begin(&fabric, error))) {
         fabric_clear(&fabric);
@@ -303,20 +303,22 @@ gboolean backend_play(const struct fabric_driver *driver, const struct backend_r
     host_init_all(&fabric.engine);
     struct player *player = crew_init(&crew, &fabric, run, sink, result->notes);
 
-    series_init(&series, run, &fabric, player, sink);
+    series_init(&series, run, &fabric, player, crew.partition.n, sink);
     player->keeps |= series.objects >> SERIES_FLOW & 1;
     recovery_init(&recovery, run, &fabric.engine);
-    bool whole = crew.parallel ? parallel_run(crew.parallel)
+    bool whole = crew.parallel ? parallel_run(crew.parallel, &series, &recovery)
                                : run_events(&fabric, player, &series, &recovery);
 
-    series_finish(&series);
+    *still = crew.parallel && parallel_stands_still(crew.parallel);
+    if (!crew.parallel)
+        series_finish(&series);
     series_clear(&series);
-    playable = !player->error && !fabric.error;
+    playable = !player->error && !fabric.error && !*still;
     if (player->error)
         g_propagate_error(error, g_steal_pointer(&player->error));
     else if (fabric.error)
         g_propagate_error(error, g_steal_pointer(&fabric.error));
-    else
+    else if (playable)
         finish(&fabric, player, sink, !whole, result, error);
     if (playable)
         recovery_report(&recovery, result->outcome == BACKEND_FINISHED, sink);
@@ -325,6 +327,24 @@ gboolean backend_play(const struct fabric_driver *driver, const struct backend_r
     host_clear_all(&fabric.engine);
     fabric_clear(&fabric);
     return playable && result->outcome != BACKEND_BROKEN;
+}
+
+gboolean backend_play(const struct fabric_driver *driver, const struct backend_run *run,
+                      const struct sink *sink, struct backend_result *result, GError **error)
+{
+    struct backend_run alone = *run;
+    bool still = false;
+    gboolean played;
+
+    *result = (struct backend_result){.waits = g_ptr_array_new_with_free_func(g_free),
+                                      .notes = g_ptr_array_new_with_free_func(g_free)};
+    played = play_once(driver, run, sink, result, &still, error);
+    if (!still)
+        return played;
+    g_ptr_array_add(result->notes,
+                    g_strdup("one thread: ports wait for each other in a circle of pauses"));
+    alone.n_threads = 1;
+    return play_once(driver, &alone, sink, result, &still, error);
 }
 
 const struct host_config *backend_host(const struct backend_run *run, uint32_t host)

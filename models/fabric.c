@@ -315,8 +315,12 @@ struct fabric_look fabric_look(const struct fabric *fabric, uint32_t number, int
     const struct port *port = &fabric->ports[number];
     struct fabric_look look = {.n_marked = port->n_marked};
 
+    const struct port *landing = fabric_landing(fabric, number);
+
     fabric->form->look(port, now_ps, &look);
-    for (int cause = 0; cause < SINK_N_DROPS; cause++)
+    for (int cause = 0; cause < SINK_N_DROPS; cause++) {
         look.n_dropped += port_n_dropped(port, (enum sink_drop)cause);
+        look.n_dropped += landing == port ? 0 : port_n_dropped(landing, (enum sink_drop)cause);
+    }
     return look;
 }

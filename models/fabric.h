@@ -75,7 +75,25 @@ struct fabric {
     const struct fabric_driver *driver;
     void *driver_state; /* the driver's own */
     GError *error;      /* the driver's: the run cannot go on */
+    /*
+     * Of a run on several threads (parallel.h): by directed port, its twin where packets arrive, or
+     * NULL; by node, the queue of its part. NULL: one thread.
+     */
+    struct port **twins;
+    struct event_queue **queues;
 };
+
+/* Where the packets of a port arrive, and what may be lost on its wire. */
+static inline struct port *fabric_landing(const struct fabric *fabric, uint32_t number)
+{
+    return fabric->twins && fabric->twins[number] ? fabric->twins[number] : &fabric->ports[number];
+}
+
+/* The events of a node. */
+static inline struct event_queue *fabric_queue(struct fabric *fabric, uint32_t node)
+{
+    return fabric->queues ? fabric->queues[node] : &fabric->engine.events;
+}
 
 /* Sets up ports, switches and routes; hosts are set up by the caller. fabric_clear() in any case.
  */

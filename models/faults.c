@@ -75,10 +75,12 @@ static enum sink_drop lose_by_fault(struct fabric *fabric, struct port *port,
 
 static void change_rate(struct fabric *fabric, struct port *port, int64_t rate_bps)
 {
+    struct port *landing = fabric_landing(fabric, port->number);
     struct fault_rate before = {0, port->rate_bps};
 
     before.last_ps = fabric->form->set_rate(fabric, port, rate_bps);
-    g_array_append_val(port->rare->loss->faults->rates, before);
+    landing->rate_bps = rate_bps;
+    g_array_append_val(landing->rare->loss->faults->rates, before);
     if (port->from_host)
         host_set_rate(&fabric->engine, port->number, rate_bps);
 }
@@ -95,7 +97,8 @@ static void change(struct fabric *fabric, const struct fault_step *step)
         if ((step->change == FAULT_DOWN || step->change == FAULT_UP) && port->from_host)
             host_set_link(&fabric->engine, port->number, step->change == FAULT_DOWN);
         if (step->change == FAULT_LOSS)
-            port->rare->loss->faults->loss_threshold = random_threshold(step->value);
+            fabric_landing(fabric, port->number)->rare->loss->faults->loss_threshold =
+                random_threshold(step->value);
     }
 }
 
@@ -154,6 +157,7 @@ static void plan_next(struct fabric *fabric)
         next_ps = step_at(faults, faults->done)->time_ps;
     if (faults->routed < faults->steps->len)
         next_ps = MIN(next_ps, known_ps(faults, faults->routed));
+    faults->next_ps = next_ps;
     if (next_ps < INT64_MAX)
         event_schedule(&fabric->engine.events, &faults->event, next_ps);
 }

@@ -56,6 +56,7 @@ struct faults {
     int64_t convergence_ps; /* PARAM_AUTO: never */
     bool resilient;
     struct event event;
+    int64_t next_ps;    /* of it; INT64_MAX: never */
     struct route *plan; /* all links alive; owned */
     uint8_t *dead;      /* by link, as the switches know it */
     GArray *outages;    /* struct fault_outage, by link, then time */

@@ -9,7 +9,7 @@
  * HOP_NS is for a run that fits the cache; each doubling of memory beyond CACHE_BYTES adds
  * DOUBLING_NS.
  */
-#define PROGRAM_BYTES    (5.8 * 1048576) /* code, libraries, parameters, the calendar */
+#define PROGRAM_BYTES    (8.8 * 1048576) /* code, libraries, parameters, the calendar */
 #define ALLOCATION_BYTES 16              /* what malloc() adds, about */
 #define HASH_BYTES       64              /* of a connection in the player's table */
 #define EVENT_BYTES      40              /* of a pending event in the calendar */

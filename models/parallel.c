@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "models/parallel.h"
 #include "models/host.h"
+#include "models/port_priority.h"
 #include "models/port_wire.h"
 #include "sim/core/pages.h"
 #include <pthread.h>
@@ -18,11 +19,10 @@ struct cross { /* a port whose wire leads into a part, and its twin there */
 };
 
 struct part {
-    struct fabric *fabric; /* shares ports, switches and routes with all others */
+    _Alignas(128) struct fabric *fabric; /* shares ports, switches and routes with all others */
     struct cross *inbound;
     uint32_t n_inbound;
     struct event_notes notes;
-    int64_t next_ps; /* its earliest event, after the hand-over */
     int64_t n_moved; /* packets that its pool got from others, less those it gave */
     struct parallel *parallel;
     GThread *thread;
@@ -35,9 +35,14 @@ struct parallel {
     struct part *parts;
     uint32_t n;
     pthread_barrier_t barrier;
-    int64_t base_ps, end_ps; /* of the window */
-    bool over, whole;        /* the run is over; nobody stopped it */
-    uint64_t n_told;         /* events when progress was last told */
+    struct series *series;
+    struct recovery *recovery;
+    int64_t base_ps, end_ps; /* of the window: events before end_order at end_ps */
+    uint64_t end_order;
+    bool over, whole;  /* the run is over; nobody stopped it */
+    bool stands_still; /* ports wait in a circle */
+    uint64_t n_moves;  /* packets that had entered a wire when that was last looked at */
+    uint64_t n_told;   /* events when progress was last told */
     /* what one queue would have counted beside the events of all, see event_notes */
     uint64_t n_instants, n_follow_ups, n_shared;
 };
@@ -46,21 +51,20 @@ struct parallel {
 
 /*
  * One slot stays behind the head for good, so that the ring is never taken for empty and the port
- * does not schedule an arrival of its own.
+ * does not schedule an arrival of its own. What the wire may lose is the twin's to know.
  */
 static void cross_init(struct part *part, struct cross *cross, struct port *port)
 {
-    struct fabric *fabric = part->fabric;
     struct port *twin = pages_new(sizeof *twin);
 
     if (!twin)
         g_error("out of memory for a port");
     *twin = *port;
-    twin->rare = NULL;
-    loss_init(twin, &fabric->model->loss, fabric->engine.graph, fabric->engine.seed, NULL);
+    port->rare = NULL;
     port_ring_grow(port);
     memset(port->ring, 0, (port->mask + 1) * sizeof *port->ring);
     port->tail = port->started = 1;
+    part->fabric->twins[port->number] = twin;
     *cross = (struct cross){port, twin, 1};
 }
 
@@ -70,6 +74,8 @@ static void hand_over(struct part *part, struct cross *cross)
     struct port *port = cross->port, *twin = cross->twin;
     bool was_empty = twin->head == twin->tail;
 
+    if (port->lanes && port->lanes->posted)
+        pfc_hand_over(&part->fabric->engine.events, port);
     if (cross->handed == port->tail)
         return;
     for (; cross->handed != port->tail; cross->handed++) {
@@ -78,6 +84,8 @@ static void hand_over(struct part *part, struct cross *cross)
         twin->ring[twin->tail++ & twin->mask] = port->ring[cross->handed & port->mask];
     }
     twin->started = twin->tail;
+    if (port->lanes) /* of the form `priority`: what is in the ring has started */
+        port->started = port->tail;
     port->head = port->started - 1;
     if (was_empty)
         port_schedule_head(&part->fabric->engine.events, twin);
@@ -87,27 +95,26 @@ static void hand_over_all(struct part *part)
 {
     for (uint32_t i = 0; i < part->n_inbound; i++)
         hand_over(part, &part->inbound[i]);
-    part->next_ps = event_queue_next_ps(&part->fabric->engine.events);
 }
 
-/* The port is whole again: what is on its wire, and what was lost at its far end. */
+/* The port is whole again: what is on its wire, and what was lost at both ends. */
 static void cross_end(struct cross *cross)
 {
     struct port *port = cross->port, *twin = cross->twin;
+    struct port_rare *rare = port->rare;
 
     g_free(port->ring);
     port->ring = twin->ring;
     port->mask = twin->mask;
     port->head = twin->head;
     port->tail = port->started = twin->tail;
-    if (twin->rare) {
-        struct port_rare *rare = port_rare(port);
-
+    port->rare = twin->rare;
+    if (rare) {
         for (int cause = 0; cause < SINK_N_DROPS; cause++)
-            rare->n_dropped[cause] += twin->rare->n_dropped[cause];
-        rare->n_dropped_bytes += twin->rare->n_dropped_bytes;
+            port_rare(port)->n_dropped[cause] += rare->n_dropped[cause];
+        port_rare(port)->n_dropped_bytes += rare->n_dropped_bytes;
     }
-    port_rare_free(twin);
+    g_free(rare);
     free(twin);
 }
 
@@ -154,9 +161,13 @@ static void part_init(struct parallel *parallel, uint32_t number)
             parallel->partition->of[graph_port_peer(graph, port)] == number)
             cross_init(part, &part->inbound[part->n_inbound++], &parallel->fabric->ports[port]);
     part->inbound = g_renew(struct cross, part->inbound, part->n_inbound + 1);
-    for (uint32_t host = 0; host < graph->n_hosts; host++)
-        if (parallel->partition->of[host] == number)
-            parallel->fabric->engine.hosts[host].engine = &part->fabric->engine;
+    for (uint32_t node = 0; node < graph->n_nodes; node++) {
+        if (parallel->partition->of[node] != number)
+            continue;
+        part->fabric->queues[node] = &part->fabric->engine.events;
+        if (node < graph->n_hosts)
+            part->fabric->engine.hosts[node].engine = &part->fabric->engine;
+    }
 }
 
 struct parallel *parallel_new(struct fabric *fabric, const struct partition *partition,
@@ -168,8 +179,13 @@ struct parallel *parallel_new(struct fabric *fabric, const struct partition *par
                                   .partition = partition,
                                   .players = players,
                                   .n = partition->n,
-                                  .parts = g_new0(struct part, partition->n),
+                                  .parts = pages_new(partition->n * sizeof(struct part)),
                                   .whole = true};
+    if (!parallel->parts)
+        g_error("out of memory for %u threads", parallel->n);
+    memset(parallel->parts, 0, parallel->n * sizeof(struct part));
+    fabric->twins = g_new0(struct port *, fabric->n_ports + 1);
+    fabric->queues = g_new0(struct event_queue *, fabric->engine.graph->n_nodes + 1);
     if (pthread_barrier_init(&parallel->barrier, NULL, parallel->n))
         g_error("no barrier for %u threads", parallel->n);
     for (uint32_t number = 0; number < parallel->n; number++)
@@ -203,7 +219,8 @@ void parallel_free(struct parallel *parallel)
         free(part->fabric);
     }
     pthread_barrier_destroy(&parallel->barrier);
-    g_free(parallel->parts);
+    g_clear_pointer(&parallel->fabric->queues, g_free);
+    free(parallel->parts);
     g_free(parallel);
 }
 
@@ -313,25 +330,32 @@ static bool tell_progress(struct parallel *parallel, int64_t now_ps)
     return run->progress(run->progress_data, &progress);
 }
 
-/* The part whose earliest event is the first of all before the window's end; NULL: none is. */
-static struct part *find_first(struct parallel *parallel)
+/* The part whose earliest event is the first of all; NULL: nothing is left to happen. */
+static struct part *find_first(struct parallel *parallel, int64_t *first_ps, uint64_t *first_order)
 {
     struct part *first = NULL;
-    int64_t time_ps, first_ps = parallel->end_ps;
-    uint64_t order, first_order = 0;
+    int64_t time_ps;
+    uint64_t order;
 
     for (uint32_t number = 0; number < parallel->n; number++) {
         struct part *part = &parallel->parts[number];
 
         if (!event_queue_peek(&part->fabric->engine.events, &time_ps, &order))
             continue;
-        if (time_ps < first_ps || (first && time_ps == first_ps && order < first_order)) {
+        if (!first || time_ps < *first_ps || (time_ps == *first_ps && order < *first_order)) {
             first = part;
-            first_ps = time_ps;
-            first_order = order;
+            *first_ps = time_ps;
+            *first_order = order;
         }
     }
     return first;
+}
+
+/* Fires events of the part that are in the window; false if there is none. */
+static bool play_window(const struct parallel *parallel, struct part *part, uint64_t n_most)
+{
+    return event_queue_run_noting(&part->fabric->engine.events, parallel->end_ps,
+                                  parallel->end_order, n_most, &part->notes) > 0;
 }
 
 /*
@@ -341,9 +365,12 @@ static struct part *find_first(struct parallel *parallel)
 static bool play_in_order(struct parallel *parallel)
 {
     struct part *part;
+    int64_t time_ps;
+    uint64_t order;
 
-    for (uint32_t n = 1; (part = find_first(parallel)); n++) {
-        event_queue_run_noting(&part->fabric->engine.events, parallel->end_ps - 1, 1, &part->notes);
+    for (uint32_t n = 1; (part = find_first(parallel, &time_ps, &order)); n++) {
+        if (!play_window(parallel, part, 1))
+            return false;
         players_settle(parallel->players, parallel->n);
         parallel->over = players_are_over(parallel->players, parallel->n);
         if (parallel->over)
@@ -354,20 +381,98 @@ static bool play_in_order(struct parallel *parallel)
     return false;
 }
 
-/* The next window; false if there is none. */
-static bool set_window(struct parallel *parallel)
+static int64_t next_look_ps(const struct parallel *parallel)
 {
-    int64_t first_ps = INT64_MAX, end_ps = parallel->fabric->run->end_ps;
+    int64_t look_ps = MIN(parallel->series->next_ps, parallel->recovery->next_ps);
+
+    return look_ps < parallel->fabric->run->end_ps ? look_ps : INT64_MAX;
+}
+
+/* All events before `first_ps` have happened, where something is still to come. */
+static void look(struct parallel *parallel, int64_t first_ps)
+{
+    for (int64_t look_ps; (look_ps = next_look_ps(parallel)) < first_ps;) {
+        if (parallel->series->next_ps == look_ps)
+            series_step(parallel->series);
+        if (parallel->recovery->next_ps == look_ps)
+            recovery_step(parallel->recovery);
+    }
+}
+
+static void set_base(struct parallel *parallel, int64_t base_ps)
+{
+    parallel->base_ps = base_ps;
+    for (uint32_t number = 0; number < parallel->n; number++)
+        parallel->parts[number].notes.base_ps = base_ps;
+}
+
+/* A fault begins or ends, in the first part's queue: the clocks of all parts are at its instant. */
+static void play_fault(struct parallel *parallel, int64_t time_ps)
+{
+    struct part *first = &parallel->parts[0];
+    bool noted = false;
 
     for (uint32_t number = 0; number < parallel->n; number++)
-        first_ps = MIN(first_ps, parallel->parts[number].next_ps);
-    if (first_ps > end_ps)
-        return false;
-    parallel->base_ps = first_ps;
-    parallel->end_ps = MIN(end_ps - first_ps, parallel->partition->lookahead_ps - 1) + first_ps + 1;
-    for (uint32_t number = 0; number < parallel->n; number++)
-        parallel->parts[number].notes.base_ps = first_ps;
+        noted |= parallel->parts[number].fabric->engine.events.now_ps == time_ps;
+    for (uint32_t number = noted ? 0 : 1; number < parallel->n; number++)
+        parallel->parts[number].fabric->engine.events.now_ps = time_ps;
+    set_base(parallel, time_ps);
+    parallel->end_ps = time_ps + 1;
+    event_queue_run_noting(&first->fabric->engine.events, INT64_MAX, UINT64_MAX, 1, &first->notes);
+    for (uint32_t number = 1; number < parallel->n; number++)
+        parallel->parts[number].fabric->route = first->fabric->route;
+}
+
+/* Ends the window at events that are not before this one, if it ends later. */
+static void end_before(struct parallel *parallel, int64_t time_ps, uint64_t order)
+{
+    if (time_ps < parallel->end_ps ||
+        (time_ps == parallel->end_ps && order < parallel->end_order)) {
+        parallel->end_ps = time_ps;
+        parallel->end_order = order;
+    }
+}
+
+/* Looks and faults that are due, then the next window; false if there is none. */
+static bool set_window(struct parallel *parallel)
+{
+    int64_t first_ps, last_ps;
+    uint64_t order;
+    const struct faults *faults = &parallel->fabric->faults;
+
+    for (;;) {
+        if (!find_first(parallel, &first_ps, &order))
+            return false;
+        look(parallel, first_ps);
+        if (first_ps > parallel->fabric->run->end_ps)
+            return false;
+        if (!faults->steps || order != faults->event.order)
+            break;
+        play_fault(parallel, first_ps);
+        count_window(parallel);
+    }
+    last_ps = MIN(parallel->fabric->run->end_ps, next_look_ps(parallel));
+    set_base(parallel, first_ps);
+    parallel->end_ps =
+        MIN(last_ps - first_ps, parallel->partition->lookahead_ps - 1) + first_ps + 1;
+    parallel->end_order = 0;
+    if (faults->steps)
+        end_before(parallel, faults->next_ps, faults->event.order);
     return true;
+}
+
+/* Nothing but pause frames and timers in a window, and ports wait in a circle. */
+static bool stands_still(struct parallel *parallel)
+{
+    uint64_t n_before = parallel->n_moves;
+
+    parallel->n_moves = 0;
+    for (uint32_t number = 0; number < parallel->n; number++) {
+        const struct fabric *fabric = parallel->parts[number].fabric;
+
+        parallel->n_moves += fabric->n_hops - fabric->n_pauses;
+    }
+    return parallel->n_moves == n_before && pfc_deadlock(parallel->fabric, NULL);
 }
 
 /* Looks at what the window left and sets the next one that all can play, or says that all is over.
@@ -380,7 +485,8 @@ static void meet(struct parallel *parallel)
         parallel->over |= players_are_over(parallel->players, parallel->n);
         if (!tell_progress(parallel, parallel->base_ps))
             parallel->whole = false;
-        if (parallel->over || !parallel->whole || !set_window(parallel)) {
+        parallel->stands_still = !parallel->over && stands_still(parallel);
+        if (parallel->over || !parallel->whole || parallel->stands_still || !set_window(parallel)) {
             parallel->over = true;
             return;
         }
@@ -408,8 +514,7 @@ static void *play_part(void *data)
         pthread_barrier_wait(&parallel->barrier);
         if (parallel->over)
             return NULL;
-        event_queue_run_noting(&part->fabric->engine.events, parallel->end_ps - 1, UINT64_MAX,
-                               &part->notes);
+        play_window(parallel, part, UINT64_MAX);
         pthread_barrier_wait(&parallel->barrier);
     }
 }
@@ -425,25 +530,38 @@ static void join(struct parallel *parallel)
     for (uint32_t number = 0; number < parallel->n; number++)
         for (uint32_t i = 0; i < parallel->parts[number].n_inbound; i++)
             cross_end(&parallel->parts[number].inbound[i]);
+    g_clear_pointer(&fabric->twins, g_free);
     for (uint32_t number = 1; number < parallel->n; number++) {
         const struct fabric *other = parallel->parts[number].fabric;
 
-        events->now_ps = MAX(events->now_ps, other->engine.events.now_ps);
         fabric->engine.pool.n_live += other->engine.pool.n_live;
         fabric->n_hops += other->n_hops;
+        fabric->n_pauses += other->n_pauses;
         for (int class = 0; class < PACKET_N_CLASSES; class ++)
             fabric->n_dropped_class[class] += other->n_dropped_class[class];
     }
     players_join(parallel->players, parallel->n);
 }
 
-bool parallel_run(struct parallel *parallel)
+bool parallel_run(struct parallel *parallel, struct series *series, struct recovery *recovery)
 {
+    struct event_queue *events = &parallel->fabric->engine.events;
+
+    parallel->series = series;
+    parallel->recovery = recovery;
     for (uint32_t number = 1; number < parallel->n; number++)
         parallel->parts[number].thread = g_thread_new("weft", play_part, &parallel->parts[number]);
     play_part(&parallel->parts[0]);
     for (uint32_t number = 1; number < parallel->n; number++)
         g_thread_join(parallel->parts[number].thread);
+    for (uint32_t number = 1; number < parallel->n; number++)
+        events->now_ps = MAX(events->now_ps, parallel->parts[number].fabric->engine.events.now_ps);
+    series_finish(series);
     join(parallel);
     return parallel->whole;
+}
+
+bool parallel_stands_still(const struct parallel *parallel)
+{
+    return parallel->stands_still;
 }

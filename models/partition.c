@@ -10,15 +10,12 @@ static const char *obstacle(const struct fabric *fabric)
 {
     const struct backend_run *run = fabric->run;
 
-    if (fabric->form != &port_fifo)
-        return "priorities, PFC, shared buffers, marks at dequeue, slow hosts and observers are "
-               "played by one";
-    if (run->series_step_ps > 0)
-        return "a series is taken by one";
+    if (fabric->form != &port_fifo && fabric->form != &port_priority)
+        return "whoever looks at packets (a capture, explain, trace) sees those of one";
+    if (fabric->pfc.lossless && run->series_step_ps > 0)
+        return "a series of a fabric with PFC is taken by one"; /* see parallel_stands_still() */
     if (fabric->drops)
         return "a drop list is read by one";
-    if (run->faults && run->faults->faults->len > 0)
-        return "faults are played by one";
     if (node_list[run->model->host.node] != &node_plain)
         return "nodes of accelerators are played by one";
     return NULL;
@@ -116,8 +113,12 @@ static void find_lookahead(struct partition *partition, const struct fabric *fab
     for (uint32_t number = 0; number < fabric->n_ports; number++) {
         const struct port *port = &fabric->ports[number];
 
-        if (partition_crosses(partition, graph, number))
+        if (partition_crosses(partition, graph, number)) {
             across_ps = MIN(across_ps, port->delay_ps);
+            if (fabric->pfc.lossless) /* a pause does not wait for the switch's latency */
+                across_ps =
+                    MIN(across_ps, graph->links[number / 2].delay_ps + fabric->pfc.response_ps);
+        }
         if (port->from_host)
             up_ps = MIN(up_ps, port->delay_ps);
         if (!port->peer_is_switch)

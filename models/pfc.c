@@ -337,6 +337,29 @@ static void plan_refresh(struct fabric *fabric, struct pfc_ingress *ingress)
         event_cancel(&fabric->engine.events, &ingress->refresh);
 }
 
+/* Puts a frame behind those on the wire. */
+static void put_frame(struct event_queue *queue, struct port_lanes *lanes, struct packet *frame)
+{
+    frame->next = NULL;
+    if (!lanes->frames)
+        event_schedule(queue, &lanes->effect,
+                       ((struct pause_header *)(void *)frame->header)->effect_ps);
+    *lanes->last_frame = frame;
+    lanes->last_frame = &frame->next;
+}
+
+void pfc_hand_over(struct event_queue *queue, struct port *port)
+{
+    struct packet *next;
+
+    for (struct packet *frame = port->lanes->posted; frame; frame = next) {
+        next = frame->next;
+        put_frame(queue, port->lanes, frame);
+    }
+    port->lanes->posted = NULL;
+    port->lanes->last_posted = &port->lanes->posted;
+}
+
 void pfc_send(struct fabric *fabric, struct port *port)
 {
     struct port_lanes *lanes = port->lanes;
@@ -355,10 +378,12 @@ void pfc_send(struct fabric *fabric, struct port *port)
                                                  fabric->pfc.response_ps,
                                     .quanta = ingress->paused ? fabric->pfc.quanta : 0,
                                     .priority = (uint8_t)priority};
-    if (!lanes->frames)
-        event_schedule(&fabric->engine.events, &lanes->effect, header->effect_ps);
-    *lanes->last_frame = frame;
-    lanes->last_frame = &frame->next;
+    if (fabric_landing(fabric, port->number) == port) {
+        put_frame(&fabric->engine.events, lanes, frame);
+    } else {
+        *lanes->last_posted = frame;
+        lanes->last_posted = &frame->next;
+    }
     lanes->n_pauses_sent++;
     OBSERVER_TELL(fabric->engine.observer, sent, port->number, frame, fabric->engine.events.now_ps,
                   port->busy_until_ps, port->busy_until_ps + lanes->link_delay_ps);
@@ -385,7 +410,7 @@ static void take_effect(struct event_queue *queue, struct event *event)
     struct port_lanes *lanes =
         (struct port_lanes *)(void *)((char *)event - offsetof(struct port_lanes, effect));
     struct fabric *fabric = fabric_of(queue);
-    struct port *port = lanes->port;
+    struct port *port = fabric_landing(fabric, lanes->port->number);
     struct packet *frame = lanes->frames;
     struct pause_header pause = *(struct pause_header *)(void *)frame->header;
     struct wire_slot slot = {.packet = frame,
@@ -506,6 +531,7 @@ void pfc_port_init(struct fabric *fabric, struct port *port, int64_t headroom_by
     lanes->link_delay_ps = fabric->engine.graph->links[port->number / 2].delay_ps;
     lanes->headroom_limit_bytes = headroom_bytes;
     lanes->last_frame = &lanes->frames;
+    lanes->last_posted = &lanes->posted;
     event_init(&lanes->effect, take_effect, ORDER_EFFECT | port->number);
     event_init(&lanes->expiry, expire, ORDER_EXPIRY | port->number);
     for (uint32_t priority = 0; priority < PORT_N_PRIORITIES; priority++) {

@@ -24,6 +24,7 @@
 #include "models/backend.h"
 #include "models/buffer.h"
 
+struct event_queue;
 struct fabric;
 struct port;
 
@@ -67,6 +68,9 @@ void pfc_give(struct fabric *fabric, struct buffer *buffer, struct port *in, uin
 
 /* Puts a due pause frame on the idle port's wire. */
 void pfc_send(struct fabric *fabric, struct port *port);
+
+/* Pause frames that the port has sent into another part (parallel.h) are on its wire there. */
+void pfc_hand_over(struct event_queue *queue, struct port *port);
 
 /* A pause frame behind its Ethernet header (IEEE 802.1Qbb): PFC_WIRE_BYTES, without padding. */
 #define PFC_WIRE_BYTES 20

@@ -1068,7 +1068,7 @@ bool players_may_end(struct player *players, uint32_t n)
             struct played *played = g_ptr_array_index(player->messages, player->witness);
 
             if (!played->message.delivered && !played->message.failed &&
-                played->message.timeouts == 0)
+                !played->message.connection->may_fail)
                 return false;
         }
     }

@@ -37,7 +37,7 @@ struct player {
     struct ledger *ledger; /* NULL if the nodes do not account for their time */
     /* where there are parts: messages whose ends are of several and that may be over */
     GPtrArray *touched;
-    guint witness; /* of `messages`: those before it are delivered, or may yet fail */
+    guint witness; /* of `messages`: those before it are delivered, or may fail */
     bool over;     /* nothing is left to do, or something went wrong; stops the engine */
     bool keeps;    /* messages stay to the end: somebody looks at them (models/series.h) */
     GError *error; /* input that cannot be played, found on the way */
@@ -68,8 +68,8 @@ void player_init(struct player *player, struct engine *engine, const struct back
 /*
  * Players by part, between their turns. settle: counts what is over. may_end: whether all could be
  * over before an acknowledgement that is sent from now on has come to a host; no message is open
- * that is neither delivered nor has ever timed out. is_over: nothing is left to do, or something
- * went wrong. join: the first one takes over what the others know, for player_report().
+ * that is not delivered and whose connection cannot fail yet. is_over: nothing is left to do, or
+ * something went wrong. join: the first one takes over what the others know, for player_report().
  */
 void players_settle(struct player *players, uint32_t n);
 bool players_may_end(struct player *players, uint32_t n);

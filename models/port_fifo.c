@@ -126,7 +126,9 @@ PORT_COMPILED_TWICE void arrive_with(struct event_queue *queue, struct event *ev
 
 /*
  * Before an arrival: stage 0 fetches the packet's slot, stage 1 what the packet will meet, a port
- * or a host, and of the port met two arrivals ago its slots, whose place is known only then.
+ * or a host, and of the port met two arrivals ago its slots, whose place is known only then. Stage
+ * 2 is for arrivals at hosts: what the transport will read, and the NIC by which the host answers
+ * or sends on.
  */
 static void look_ahead(struct event_queue *queue, struct event *event, int stage)
 {
@@ -140,10 +142,25 @@ static void look_ahead(struct event_queue *queue, struct event *event, int stage
         return;
     }
     if (!port->peer_is_switch) {
-        __builtin_prefetch(&fabric->engine.hosts[port->peer]);
-        __builtin_prefetch(slot->packet->connection);
+        const struct connection *connection = slot->packet->connection;
+        const struct port *back = &fabric->ports[port->number ^ 1];
+
+        if (stage == 2) {
+            __builtin_prefetch(fabric->engine.hosts[port->peer].nics, 1);
+            __builtin_prefetch(&back->ring[back->tail & back->mask], 1);
+            if (connection->ops->fetch)
+                connection->ops->fetch(connection, slot->packet);
+            return;
+        }
+        transport_fetch(back, sizeof *back);
+        __builtin_prefetch(&fabric->engine.hosts[port->peer], 1);
+        __builtin_prefetch((const char *)&fabric->engine.hosts[port->peer] + 64, 1);
+        __builtin_prefetch(connection);
+        __builtin_prefetch((const char *)connection + 64);
         return;
     }
+    if (stage == 2)
+        return;
     const struct port **met = &fabric->met[fabric->n_met++ % FABRIC_N_MET];
     const struct port *out = *met;
 
@@ -241,14 +258,18 @@ static void look_at(const struct port *port, int64_t now_ps, struct fabric_look 
     look->sent_bytes = port->n_bytes - look->queue_bytes;
 }
 
-/* What waits gets new times, one packet after the other. */
+/*
+ * What waits gets new times, one packet after the other; where the wire has a twin, there too,
+ * whose last slots are the same.
+ */
 static int64_t set_rate(struct fabric *fabric, struct port *port, int64_t rate_bps)
 {
-    struct event_queue *events = &fabric->engine.events;
-    int64_t begun_ps = events->now_ps;
+    struct port *landing = fabric_landing(fabric, port->number);
+    uint32_t apart = landing->tail - port->tail; /* between numbers in the two rings */
+    int64_t begun_ps = fabric->engine.events.now_ps;
 
-    start_due(port, events->now_ps);
-    if (port->started != port->head)
+    start_due(port, begun_ps);
+    if (port->started + apart != landing->head)
         begun_ps =
             MAX(begun_ps, port->ring[(port->started - 1) & port->mask].arrive_ps - port->delay_ps);
     port_take_rate(port, rate_bps);
@@ -261,11 +282,12 @@ static int64_t set_rate(struct fabric *fabric, struct port *port, int64_t rate_b
 
         port->busy_until_ps += port_transmission_ps(port, slot->bytes);
         slot->arrive_ps = port->busy_until_ps + port->delay_ps;
+        landing->ring[(i + apart) & landing->mask].arrive_ps = slot->arrive_ps;
         OBSERVER_TELL(fabric->engine.observer, sent, port->number, slot->packet, start_ps,
                       port->busy_until_ps, slot->arrive_ps);
     }
-    if (port->started == port->head)
-        port_schedule_head(events, port);
+    if (port->started + apart == landing->head)
+        port_schedule_head(fabric_queue(fabric, landing->peer), landing);
     return begun_ps;
 }
 

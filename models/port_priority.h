@@ -48,6 +48,7 @@ struct port_lanes {
     /* pause frames on this port's wire, in order */
     struct packet *frames, **last_frame;
     struct event effect;
+    struct packet *posted, **last_posted; /* those not handed over to another part yet */
     int64_t link_delay_ps;
     int64_t n_pauses_sent;
     /* the node at the other end */

@@ -55,14 +55,32 @@ static bool wants(const struct series *series, enum series_object object)
 
 /* --- flows ------------------------------------------------------------------------------------ */
 
+static gint by_start(gconstpointer a, gconstpointer b)
+{
+    const struct message *x = ((const struct seen_flow *)a)->message;
+    const struct message *y = ((const struct seen_flow *)b)->message;
+
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+/* In the order in which one player lists them. */
 static void add_new_flows(struct series *series)
 {
-    for (; series->n_messages < series->player->messages->len; series->n_messages++) {
-        struct seen_flow seen = {
-            .message = g_ptr_array_index(series->player->messages, series->n_messages)};
+    g_autoptr(GArray) flows = g_array_new(FALSE, FALSE, sizeof(struct seen_flow));
 
-        g_array_append_val(series->flows, seen);
+    for (uint32_t i = 0; i < series->n_players; i++) {
+        const GPtrArray *messages = series->players[i].messages;
+
+        for (; series->n_messages[i] < messages->len; series->n_messages[i]++) {
+            struct seen_flow seen = {.message = g_ptr_array_index(messages, series->n_messages[i])};
+
+            g_array_append_val(flows, seen);
+        }
     }
+    g_array_sort(flows, by_start);
+    g_array_append_vals(series->flows, flows->data, flows->len);
 }
 
 static void look_at_connection(const struct row *row, const struct connection *connection)
@@ -236,10 +254,9 @@ static void look_at_host(struct series *series, uint32_t number, int64_t time_ps
 
 static void look_at_hosts(struct series *series, int64_t time_ps)
 {
-    const struct connection *connection = series->player->first_connection;
-
-    for (; connection; connection = connection->next)
-        series->hosts[connection->src->number].in_flight_bytes += in_flight_bytes(connection);
+    for (uint32_t i = 0; i < series->n_players; i++)
+        for (const struct connection *c = series->players[i].first_connection; c; c = c->next)
+            series->hosts[c->src->number].in_flight_bytes += in_flight_bytes(c);
     for (uint32_t number = 0; number < series->run->graph->n_hosts; number++)
         look_at_host(series, number, time_ps);
 }
@@ -257,14 +274,19 @@ static void look(struct series *series, int64_t time_ps)
 }
 
 void series_init(struct series *series, const struct backend_run *run, const struct fabric *fabric,
-                 const struct player *player, const struct sink *sink)
+                 const struct player *players, uint32_t n_players, const struct sink *sink)
 {
-    *series = (struct series){
-        .run = run, .fabric = fabric, .player = player, .sink = sink, .next_ps = INT64_MAX};
+    *series = (struct series){.run = run,
+                              .fabric = fabric,
+                              .players = players,
+                              .n_players = n_players,
+                              .sink = sink,
+                              .next_ps = INT64_MAX};
     if (run->series_step_ps <= 0 || !sink->ops->series)
         return;
     series->objects = run->series_objects;
     series->next_ps = run->series_step_ps;
+    series->n_messages = g_new0(guint, n_players);
     series->flows = g_array_new(FALSE, FALSE, sizeof(struct seen_flow));
     series->ports = g_new0(struct fabric_look, fabric->n_ports + 1);
     series->hosts = g_new0(struct seen_host, run->graph->n_hosts + 1);
@@ -273,6 +295,7 @@ void series_init(struct series *series, const struct backend_run *run, const str
 
 void series_clear(struct series *series)
 {
+    g_clear_pointer(&series->n_messages, g_free);
     g_clear_pointer(&series->flows, g_array_unref);
     g_clear_pointer(&series->ports, g_free);
     g_clear_pointer(&series->hosts, g_free);

@@ -23,13 +23,14 @@ bool series_parse(const char *text, uint32_t *objects);
 struct series {
     const struct backend_run *run;
     const struct fabric *fabric;
-    const struct player *player;
+    const struct player *players; /* one, or one for each part (parallel.h) */
+    uint32_t n_players;
     const struct sink *sink;
     uint32_t objects; /* 0: no series */
     int64_t next_ps;  /* of the next look; INT64_MAX without series */
     /* private: what was there at the look before */
-    GArray *flows; /* of those that were not over */
-    guint n_messages;
+    GArray *flows;     /* of those that were not over */
+    guint *n_messages; /* by player */
     struct fabric_look *ports;
     struct seen_host *hosts;
     int64_t *placed_bytes; /* by plane */
@@ -37,7 +38,7 @@ struct series {
 
 /* `sink` without a function for series, or a step of 0, switches it off. */
 void series_init(struct series *series, const struct backend_run *run, const struct fabric *fabric,
-                 const struct player *player, const struct sink *sink);
+                 const struct player *players, uint32_t n_players, const struct sink *sink);
 void series_clear(struct series *series);
 
 /* All events up to and including next_ps have happened: looks, and sets the next. */

@@ -94,6 +94,8 @@ struct connection {
     /* NIC port pairs usable; number k here is NIC first_nic + k of src and of dst */
     uint32_t first_nic, n_nics;
     const char *profile;
+    /* the transport's, for good once it is true: a message may fail without a timeout before */
+    bool may_fail;
     struct connection *next; /* the backend's list */
 };
 
@@ -148,6 +150,8 @@ struct transport_ops {
     struct packet *(*pull)(struct connection *connection, struct sender *sender);
     /* A packet of this connection has arrived at one of its ends. Takes the packet. */
     void (*receive)(struct connection *connection, struct packet *packet);
+    /* Fetches into the cache what receive() will soon touch, and changes nothing; may be NULL. */
+    void (*fetch)(const struct connection *connection, const struct packet *packet);
     /* Names of the transport's own counters, NULL at the end, and the function that adds a
      * connection's to the run's totals, in that order; both may be NULL. */
     const char *const *totals;
@@ -169,6 +173,13 @@ struct transport_ops {
      */
     void (*encode)(const struct packet *packet, uint8_t *bytes, struct transport_wire *wire);
 };
+
+/* Asks for the cache lines of `bytes` bytes from `at` on. */
+static inline void transport_fetch(const void *at, size_t bytes)
+{
+    for (size_t line = 0; line < bytes; line += 64)
+        __builtin_prefetch((const char *)at + line, 1);
+}
 
 /* A number in network order. */
 static inline uint8_t *transport_put(uint8_t *bytes, uint64_t value, int n_bytes)

@@ -417,15 +417,18 @@ static struct path *choose_path(struct metaroce *meta, uint32_t nic)
     uint32_t n_choices =
         config_of(meta)->spray == SPRAY_WINDOW ? (uint32_t)config_of(meta)->choices : 1;
     struct path *best = NULL;
+    uint32_t turn = plane->turn;
 
-    for (uint32_t i = 0; i < n && (i < n_choices || !best); i++) {
-        struct path *path = &meta->paths[plane->first_path + stride * ((plane->turn + i) % n)];
+    for (uint32_t i = 0, at = plane->turn; i < n && (i < n_choices || !best); i++, at++) {
+        at = at < n ? at : 0;
+        struct path *path = &meta->paths[plane->first_path + stride * at];
 
-        if (has_room(path) && (!best || better(meta, path, best)))
+        if (has_room(path) && (!best || better(meta, path, best))) {
             best = path;
+            turn = at + 1;
+        }
     }
-    if (best)
-        plane->turn = (best->number - plane->first_path) / stride + 1;
+    plane->turn = turn;
     return best;
 }
 
@@ -715,7 +718,7 @@ static void hear(struct metaroce *meta, const struct ack_header *ack)
     int64_t n_acked = settle_received(meta, path, ack);
 
     adapt_window(meta, path, ack, n_acked, was_limited);
-    if (config->gap_recovery)
+    if (config->gap_recovery && ack->top != ack->expected) /* else there is no gap */
         settle_gaps(meta, path, ack);
     take_window(path);
     settle_floor(path);
@@ -854,6 +857,10 @@ static bool note_number(struct path *path, uint32_t number, uint32_t floor)
         shift_bits(path, floor - path->expected);
     if ((int32_t)(path->top - path->expected) < 0)
         path->top = path->expected;
+    if (number == path->expected && number == path->top) { /* in order, and no bit is set */
+        path->expected = path->top = number + 1;
+        return false;
+    }
     gap = (int32_t)(number - path->top) > 0;
     if ((int32_t)(number - path->top) >= 0)
         path->top = number + 1;
@@ -883,7 +890,8 @@ static void acknowledge(struct metaroce *meta, struct path *path, bool measured)
                                .marks = path->marks_seen,
                                .share_mbps = (uint32_t)CLAMP(share_mbps, 1, UINT32_MAX),
                                .echo_ps = path->echo_ps};
-    memcpy(ack->bits, path->bits, sizeof ack->bits);
+    if (path->top != path->expected) /* else no bit is set */
+        memcpy(ack->bits, path->bits, sizeof ack->bits);
     path->n_unacknowledged = 0;
     host_control(&meta->connection, host, path->nic, packet);
 }
@@ -1048,6 +1056,26 @@ static void receive(struct connection *connection, struct packet *packet)
         return;
     }
     take(meta, packet);
+}
+
+/* Reads only what does not change while the connection is open: the halves may run in two threads.
+ */
+static void fetch(const struct connection *connection, const struct packet *packet)
+{
+    const struct metaroce *meta = (const struct metaroce *)connection;
+    const struct data_header *header = (const void *)packet->header;
+    const struct path *path = &meta->paths[header->path]; /* at the same place in both headers */
+
+    if (header->kind == KIND_ACK) {
+        transport_fetch(path, offsetof(struct path, bits));
+        transport_fetch(&meta->rule.increase, offsetof(struct metaroce, draws) -
+                                                  offsetof(struct metaroce, rule.increase));
+    } else {
+        transport_fetch(path->bits, sizeof *path - offsetof(struct path, bits));
+        transport_fetch(&meta->expected_csn,
+                        sizeof *meta - offsetof(struct metaroce, expected_csn));
+        transport_fetch(header->message, sizeof *header->message);
+    }
 }
 
 /* --- set-up
@@ -1380,6 +1408,7 @@ const struct transport_ops transport_metaroce = {
     .post = post,
     .pull = pull,
     .receive = receive,
+    .fetch = fetch,
     .totals = totals,
     .report = report,
     .receiver_params = receiver_params,

@@ -722,6 +722,7 @@ static void timer_fires(struct event_queue *queue, struct event *event)
     }
 
     segment_at(qp, 0)->message->timeouts++;
+    roce->connection.may_fail = true;
     if (++qp->n_retries > config_of(roce)->retry_limit) {
         fail_qp(roce, qp);
         return;
@@ -836,7 +837,10 @@ static void take_selective(struct rocev2 *roce, struct qp *qp, uint32_t nic,
         roce->connection.dst_engine->up->delivered(header->message);
 }
 
-/* Notification point: a marked packet of this queue pair has arrived. */
+/*
+ * Notification point: a marked packet of this queue pair has arrived. The interval is that of all
+ * rules; the queue pair's own rule is its sender's, which may move it to another NIC meanwhile.
+ */
 static G_GNUC_NO_INLINE void notify(struct rocev2 *roce, struct qp *qp, uint32_t nic,
                                     uint16_t index)
 {
@@ -852,9 +856,25 @@ static G_GNUC_NO_INLINE void notify(struct rocev2 *roce, struct qp *qp, uint32_t
     memset(header, 0, sizeof *header);
     header->qp = index;
     header->kind = KIND_CNP;
-    qp->notify_after_ps = now_ps + qp->rule->notify_interval_ps;
+    qp->notify_after_ps = now_ps + roce->rules->notify_interval_ps;
     roce->n_cnps++;
     host_control(&roce->connection, roce->connection.dst, nic, packet);
+}
+
+/* Reads only what does not change while the connection is open: the halves may run in two threads.
+ */
+static void fetch(const struct connection *connection, const struct packet *packet)
+{
+    const struct rocev2 *roce = (const struct rocev2 *)connection;
+    const struct header *header = (const void *)packet->header;
+    const struct qp *qp = &roce->qps[header->qp];
+
+    if (header->kind == KIND_DATA) {
+        transport_fetch(&qp->expected, sizeof *qp - offsetof(struct qp, expected));
+        transport_fetch(header->message, sizeof *header->message);
+    } else {
+        transport_fetch(qp, offsetof(struct qp, expected));
+    }
 }
 
 static void receive(struct connection *connection, struct packet *packet)
@@ -974,6 +994,9 @@ static void open(struct connection *connection)
     derive_rules(roce);
     roce->rto_ps = rto_of(config);
     roce->rto_less_ps = config->rto_low ? roce->rto_ps - config->rto_low : 0;
+    /* two timeouts may be in one window of threads */
+    connection->may_fail =
+        config->retry_limit == 0 || roce->rto_ps - roce->rto_less_ps < EVENT_MOST_STEPS;
     uint32_t base = (uint32_t)random_below(&draws, connection->n_nics);
 
     for (uint32_t index = 0; index < roce->n_qps; index++)
@@ -1237,6 +1260,7 @@ const struct transport_ops transport_rocev2 = {
     .post = post,
     .pull = pull,
     .receive = receive,
+    .fetch = fetch,
     .totals = totals,
     .report = report,
     .receiver_params = receiver_params,

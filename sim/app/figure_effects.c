@@ -4,7 +4,7 @@
  * its case in which nothing is changed, seed by seed. The result is the recovery time where the
  * unchanged runs have one, otherwise the throughput. Parameters stand in the order of their largest
  * effect, and behind them pairs of such that are changed as well alone, beside what the two would
- * do if neither knew of the other.
+ * do if neither knew of the other, and with what they do beyond that, seed by seed.
  */
 #include "sim/app/figure.h"
 #include "sim/app/lattice.h"
@@ -28,12 +28,13 @@ struct effect { /* of one value of one parameter in one case */
     const char *metric;
     double reference, mean; /* of the metric */
     struct stats_estimate ratio;
-    bool pair;        /* its parts are changed alone as well */
-    double alone;     /* of a pair: the product of the ratios of its parts; NaN: there is none */
-    double strongest; /* of its parameter in its case, |ratio - 1| */
-    guint place;      /* of its parameter in its case, from 1 */
-    guint end;        /* which value of its parameter, from 1 */
-    guint order;      /* as in the file */
+    bool pair;    /* its parts are changed alone as well */
+    double alone; /* of a pair: the product of the ratios of its parts; NaN: there is none */
+    struct stats_estimate beyond; /* of a pair: its ratio over `alone`; NaN: there is none */
+    double strongest;             /* of its parameter in its case, |ratio - 1| */
+    guint place;                  /* of its parameter in its case, from 1 */
+    guint end;                    /* which value of its parameter, from 1 */
+    guint order;                  /* as in the file */
 };
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -80,9 +81,11 @@ static int metric_of(const struct effects *effects, const char *case_)
 
 /* --- one effect ------------------------------------------------------------------------------- */
 
-static void estimate(const struct effects *effects, struct effect *effect, int column)
+/* The numbers of a change with what is unchanged, by equal seeds; how many there are. */
+static size_t numbers_of(const struct effects *effects, const struct effect *effect,
+                         double above[static MOST_SEEDS], double below[static MOST_SEEDS])
 {
-    double above[MOST_SEEDS], below[MOST_SEEDS];
+    int column = table_column(effects->points, effect->metric);
     size_t n = 0;
 
     for (uint32_t row = 0; row < table_n_rows(effects->points) && n < MOST_SEEDS; row++) {
@@ -93,6 +96,14 @@ static void estimate(const struct effects *effects, struct effect *effect, int c
                              table_field(effects->points, row, (uint32_t)effects->seed), column);
         n++;
     }
+    return n;
+}
+
+static void estimate(const struct effects *effects, struct effect *effect)
+{
+    double above[MOST_SEEDS], below[MOST_SEEDS];
+    size_t n = numbers_of(effects, effect, above, below);
+
     effect->mean = stats_mean(above, n);
     effect->reference = stats_mean(below, n);
     effect->ratio = stats_estimate_ratio(above, below, n);
@@ -122,7 +133,7 @@ static void add_row(const struct effects *effects, GArray *list, uint32_t row)
     if (column < 0)
         return;
     effect.metric = table_column_name(points, (uint32_t)column);
-    estimate(effects, &effect, column);
+    estimate(effects, &effect);
     g_array_append_val(list, effect);
 }
 
@@ -233,14 +244,33 @@ static double alone_of(const GArray *list, const struct effect *effect)
     return product;
 }
 
+/* Of two parameters; NaN where the sweep has not both alone, for each seed of the two together. */
+static struct stats_estimate beyond_of(const struct effects *effects, const GArray *list,
+                                       const struct effect *effect)
+{
+    double both[MOST_SEEDS], neither[MOST_SEEDS], alone[2][MOST_SEEDS], unchanged[MOST_SEEDS];
+    struct stats_estimate none = {(double)NAN, (double)NAN, 0};
+    g_auto(GStrv) keys = g_strsplit(effect->key, " & ", -1);
+    g_auto(GStrv) values = g_strsplit(effect->value, " & ", -1);
+    size_t n = numbers_of(effects, effect, both, neither);
+
+    if (!isfinite(effect->alone) || g_strv_length(keys) != 2)
+        return none;
+    for (guint i = 0; i < 2; i++)
+        if (numbers_of(effects, find(list, effect->case_, keys[i], values[i]), alone[i],
+                       unchanged) != n)
+            return none;
+    return stats_estimate_interaction(both, alone[0], alone[1], neither, n);
+}
+
 /* --- the table -------------------------------------------------------------------------------- */
 
 static gboolean write_table(const struct results *results, const GArray *list, GError **error)
 {
     static const char *const columns[] = {
-        "case",          "place",       "end",       "pair", "changed_key",
-        "changed_value", "metric",      "reference", "mean", "change_ratio",
-        "change_ci95",   "alone_ratio", "seeds"};
+        "case",          "place",       "end",       "pair",         "changed_key",
+        "changed_value", "metric",      "reference", "mean",         "change_ratio",
+        "change_ci95",   "alone_ratio", "seeds",     "beyond_ratio", "beyond_ci95"};
     struct table_writer *writer = figure_table(results, "effects.csv", error);
 
     if (!writer)
@@ -266,6 +296,8 @@ static gboolean write_table(const struct results *results, const GArray *list, G
         table_writer_double(writer, effect->ratio.ci95);
         table_writer_double(writer, effect->alone - 1);
         table_writer_printf(writer, "%zu", effect->ratio.n);
+        table_writer_double(writer, effect->beyond.value - 1);
+        table_writer_double(writer, effect->beyond.ci95);
         table_writer_row(writer);
     }
     return table_writer_close(writer, error);
@@ -303,6 +335,7 @@ static gboolean reduce(const struct results *results, const struct effects *effe
 
         effect->pair = is_pair(list, effect);
         effect->alone = alone_of(list, effect);
+        effect->beyond = beyond_of(effects, list, effect);
     }
     rank(list);
     note(notes, list);

@@ -6,7 +6,7 @@
 
 const struct param sweep_params[] = {
     PARAM(TEXT, struct sweep_config, seeds, "1-5", NULL, NULL, NULL,
-          "Seeds of each grid point: a list such as 1-30 or 1-5,8, or a count, 10 for 1-10.",
+          "Seeds of each grid point, such as 1-30 or 1-5,8; N alone: the seeds 1 to N.",
           "our choice: the fewest with an interval worth drawing"),
     PARAM(NUMBER, struct sweep_config, points_per_task, "10", "1", "1000000", NULL,
           "Points that one task of a Slurm array plays.",
@@ -134,7 +134,7 @@ static bool has_repetition(const GArray *seeds)
     return false;
 }
 
-/* A bare number is a count, as it is in [compare]: 10 is 1-10. */
+/* A bare number is a count, as it is in [compare]; in a list it is a seed. */
 static gboolean parse_seeds(GArray *seeds, const char *text, const char *where, GError **error)
 {
     bool is_count = strpbrk(text, "-,") == NULL;
@@ -150,7 +150,7 @@ static gboolean parse_seeds(GArray *seeds, const char *text, const char *where, 
     fine = fine && !has_repetition(seeds);
     if (!fine)
         g_set_error(error, SWEEP_ERROR, 0,
-                    "%s: seeds are a count, a range or a list without repetition, such as 10, 1-30 "
+                    "%s: seeds are a count, a range or a list without repetition, such as 30, 1-30 "
                     "or 1-5,8 (7-7: seed 7 alone)",
                     where);
     return fine;

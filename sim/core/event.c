@@ -22,8 +22,9 @@ enum { IN_RUN, IN_LATE, IN_FAR, IN_DAYS };
 #define MOST_HALVINGS  3
 #define FAR_ONE_IN     8 /* as many of the events may be far before the days change */
 #define SORTED_SINGLY  8 /* slots; longer runs are merged */
-#define STAGE_0_AHEAD  6 /* events */
-#define STAGE_1_AHEAD  3
+#define STAGE_0_AHEAD  7 /* events */
+#define STAGE_1_AHEAD  4
+#define STAGE_2_AHEAD  2
 #define PREFETCH_WRITE 1
 
 /* Time and order as one number: a subtraction with borrow decides, without a branch. */
@@ -56,7 +57,8 @@ static inline void heap_put(struct event_heap *heap, uint32_t index, struct even
     slot.event->slot = index;
 }
 
-G_ALWAYS_INLINE static inline void sift_up(struct event_heap *heap, uint32_t index, struct event_slot slot)
+G_ALWAYS_INLINE static inline void sift_up(struct event_heap *heap, uint32_t index,
+                                           struct event_slot slot)
 {
     while (index > 0) {
         uint32_t parent = (index - 1) / ARITY;
@@ -529,6 +531,7 @@ static inline void look_ahead(struct event_queue *queue)
         begin_day(queue);
     show_ahead(queue, queue->run_at + STAGE_0_AHEAD - 1, 0);
     show_ahead(queue, queue->run_at + STAGE_1_AHEAD - 1, 1);
+    show_ahead(queue, queue->run_at + STAGE_2_AHEAD - 1, 2);
 }
 
 /* Takes the first event out of the queue. */
@@ -607,14 +610,14 @@ static void note_timer(struct event_notes *notes, const struct event_slot *slot)
     }
 }
 
-uint64_t event_queue_run_noting(struct event_queue *queue, int64_t end_ps, uint64_t n_most,
-                                struct event_notes *notes)
+uint64_t event_queue_run_noting(struct event_queue *queue, int64_t end_ps, uint64_t order,
+                                uint64_t n_most, struct event_notes *notes)
 {
+    const struct event_slot end = {end_ps, order, NULL}, *first;
     uint64_t n_before = queue->n_fired;
-    const struct event_slot *first;
 
     while (queue->n_fired - n_before < n_most && (first = first_slot(queue)) &&
-           first->time_ps <= end_ps) {
+           slot_before(first, &end)) {
         if (first->time_ps != queue->now_ps)
             set_bit(&notes->instants, first->time_ps - notes->base_ps);
         if (is_timer(first->order))

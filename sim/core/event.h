@@ -74,8 +74,8 @@ struct event_queue {
     uint64_t n_fired;
     uint64_t n_ties; /* events that shared their instant with the one before */
     uint32_t n_pending;
-    /* Told of arrivals before they fire, nearer ones in stage 1, to prefetch what they will read.
-     * May be NULL; it changes nothing. */
+    /* Told of arrivals before they fire, in stages 0 to 2 as they come nearer, to prefetch what
+     * they will read. May be NULL; it changes nothing. */
     void (*ahead)(struct event_queue *queue, struct event *event, int stage);
     /* private: the day that has begun */
     struct event_slot *run, *scratch; /* sorted; those cancelled have no event */
@@ -178,9 +178,12 @@ struct event_notes {
     uint64_t last_order;
 };
 
-/* As event_queue_run_some(), without `stop`, from notes->base_ps on. */
-uint64_t event_queue_run_noting(struct event_queue *queue, int64_t end_ps, uint64_t n_most,
-                                struct event_notes *notes);
+/*
+ * As event_queue_run_some(), without `stop`, from notes->base_ps on, and only events that come
+ * before `order` at `end_ps`.
+ */
+uint64_t event_queue_run_noting(struct event_queue *queue, int64_t end_ps, uint64_t order,
+                                uint64_t n_most, struct event_notes *notes);
 
 /* The time and order of the earliest pending event; false if none is. */
 bool event_queue_peek(struct event_queue *queue, int64_t *time_ps, uint64_t *order);

@@ -54,6 +54,31 @@ struct stats_estimate stats_estimate_ratio(const double *above, const double *be
     return estimate;
 }
 
+struct stats_estimate stats_estimate_interaction(const double *both, const double *first,
+                                                 const double *second, const double *neither,
+                                                 size_t n)
+{
+    double mean_both = stats_mean(both, n), mean_first = stats_mean(first, n);
+    double mean_second = stats_mean(second, n), mean_neither = stats_mean(neither, n);
+    double all = mean_both * mean_first * mean_second * mean_neither, squares = 0;
+    struct stats_estimate estimate = {(double)NAN, (double)NAN, n};
+
+    if (all == 0 || !isfinite(all))
+        return estimate;
+    estimate.value = mean_both / mean_first * (mean_neither / mean_second);
+    if (n < 2)
+        return estimate;
+    for (size_t i = 0; i < n; i++) {
+        double residual = both[i] / mean_both + neither[i] / mean_neither - first[i] / mean_first -
+                          second[i] / mean_second;
+
+        squares += residual * residual;
+    }
+    estimate.ci95 =
+        half_width(sqrt(squares / (double)(n - 1) / (double)n) * fabs(estimate.value), n - 1);
+    return estimate;
+}
+
 struct stats_estimate stats_estimate_ratio_unpaired(const double *above, size_t n_above,
                                                     const double *below, size_t n_below)
 {

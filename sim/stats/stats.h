@@ -37,8 +37,18 @@ struct stats_estimate stats_estimate_mean(const double *values, size_t n);
 struct stats_estimate stats_estimate_ratio(const double *above, const double *below, size_t n);
 
 /*
- * The same for two independent samples: relative variances of the two means add, and the degrees of
- * freedom are those of the smaller sample, which errs on the wide side.
+ * What two changes do together beyond the product of what each does alone: mean(both)
+ * mean(neither) / (mean(first) mean(second)), the four by equal seeds; 1 where neither knows of the
+ * other. Linearised likewise, over each seed's sum of the four relative residuals. NaN where a mean
+ * is 0.
+ */
+struct stats_estimate stats_estimate_interaction(const double *both, const double *first,
+                                                 const double *second, const double *neither,
+                                                 size_t n);
+
+/*
+ * The same as the ratio for two independent samples: relative variances of the two means add, and
+ * the degrees of freedom are those of the smaller sample, which errs on the wide side.
  */
 struct stats_estimate stats_estimate_ratio_unpaired(const double *above, size_t n_above,
                                                     const double *below, size_t n_below);

@@ -445,6 +445,7 @@ effects() { # each ratio again from points.csv: means over the same seeds
             'place,end,pair,changed_key,changed_value;1,1,no,transport.rto_min,20us;1,2,no,transport.rto_min,1ms;2,1,no,transport.header,1kB;3,1,yes,transport.rto_min & transport.header,1ms & 1kB;' ] &&
         awk -F, -v points="$scratch/changes/points.csv" '
             BEGIN {
+                pair = "transport.rto_min & transport.header"
                 getline <points
                 for (i = split($0, name); i; i--) column[name[i]] = i
                 while ((getline <points) > 0)
@@ -452,11 +453,12 @@ effects() { # each ratio again from points.csv: means over the same seeds
             }
             function ratio(what) { return sum[what] / sum["="] }
             function off(a, b) { return a < b - 1e-6 || a > b + 1e-6 }
-            NR > 1 { bad += off($10, ratio($5 "=" $6) - 1); n += $13 == 3; told[$5] = $12 }
+            NR > 1 { bad += off($10, ratio($5 "=" $6) - 1); n += $13 == 3; told[$5] = $12; beyond[$5] = $14; change[$5] = $10; wide[$5] = $15 }
             END {
                 both = ratio("transport.rto_min=1ms") * ratio("transport.header=1kB") - 1
                 exit bad || n != 4 || told["transport.header"] != "" ||
-                    off(told["transport.rto_min & transport.header"], both)
+                    off(told[pair], both) || beyond["transport.header"] != "" || wide[pair] <= 0 ||
+                    off(beyond[pair], (1 + change[pair]) / (1 + both) - 1)
             }' "$scratch/changes/effects.csv"
 }
 ok "effects: strongest first, pairs behind, ratios of means" effects

@@ -133,7 +133,7 @@ ok 'named choices, linked keys and a grid' exits 0 sweep small "$small"
 ok '(2 x 2 x 2 grid points)' count 9 . small/summary.csv
 ok '(the first)' count 1 '^1,RoCE,6,2,0,3,yes,' small/summary.csv
 ok '(the last)' count 1 '^8,Meta,8,7,0.01,3,yes,' small/summary.csv
-ok 'more seeds, a count of them: only the new ones are played' exits 0 sweep small "$small" --seeds 5
+ok 'more seeds: only the new ones are played' exits 0 sweep small "$small" --seeds 1-5
 ok '(16 of them)' says err '^16 of 16 points'
 ok 'more values: likewise' exits 0 sweep small "$small" --seeds 1-5 --set "$more"
 ok '(20 of them)' says err '^20 of 20 points'

@@ -411,7 +411,7 @@ struct walker { /* fires again and again, in steps up to most_step_ps; shown ahe
     struct random_stream stream;
     int64_t most_step_ps;
     struct walk *walk;
-    int n_shown[2];
+    int n_shown[3];
 };
 
 struct walk {
@@ -429,8 +429,12 @@ static void walk_on(struct event_queue *queue, struct event *event)
                 (queue->now_ps == walk->last_ps && event->order > walk->last_order));
     walk->last_ps = queue->now_ps;
     walk->last_order = event->order;
-    walk->n_unseen += walker->n_shown[0] != 1 || walker->n_shown[1] != 1;
-    walker->n_shown[0] = walker->n_shown[1] = 0;
+    for (int stage = 0; stage < 3; stage++)
+        if (walker->n_shown[stage] != 1) {
+            walk->n_unseen++;
+            break;
+        }
+    memset(walker->n_shown, 0, sizeof walker->n_shown);
     if (walk->n_left == 0)
         return;
     walk->n_left--;

@@ -75,6 +75,29 @@ static void ratio_of_pairs(void **state)
     assert_near(stats_estimate_ratio(below, below, 4).ci95, 0, 0);
 }
 
+static void two_changes_beyond_each_alone(void **state)
+{
+    double neither[] = {10, 12, 11}, first[] = {20, 24, 22}, second[] = {5, 6, 5.5};
+    double as_alone[] = {10, 12, 11}, more[] = {11, 12, 16};
+    struct stats_estimate none = stats_estimate_interaction(as_alone, first, second, neither, 3);
+    struct stats_estimate some = stats_estimate_interaction(more, first, second, neither, 3);
+
+    (void)state;
+    /* twice and half: together nothing, in every seed */
+    assert_near(none.value, 1, 1e-12);
+    assert_near(none.ci95, 0, 1e-12);
+    /* 13 11 / (22 5.5); relative residuals 11/13 - 10/11, 12/13 - 12/11 and 16/13 - 1, t = 4.303 */
+    assert_near(some.value, 1.1818182, 1e-6);
+    assert_near(
+        some.ci95,
+        4.302653 * 1.1818182 *
+            sqrt((0.0629371 * 0.0629371 + 0.1678322 * 0.1678322 + 0.2307692 * 0.2307692) / 6),
+        1e-5);
+    assert_true(isnan(stats_estimate_interaction(more, first, second, neither, 1).ci95));
+    assert_true(
+        isnan(stats_estimate_interaction(more, (double[]){1, -1, 0}, second, neither, 3).value));
+}
+
 static void ratio_of_independent_samples(void **state)
 {
     const double above[] = {4, 6}, below[] = {9, 10, 11};
@@ -212,6 +235,7 @@ int main(void)
         cmocka_unit_test(mean_and_sd),
         cmocka_unit_test(interval_of_the_mean),
         cmocka_unit_test(ratio_of_pairs),
+        cmocka_unit_test(two_changes_beyond_each_alone),
         cmocka_unit_test(ratio_of_independent_samples),
         cmocka_unit_test(intervals_cover_the_truth),
         cmocka_unit_test(percentiles_by_nearest_rank),
