@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every ready sweep, locally and by Slurm, to the same bytes; and a sweep of 1,000 points of which a
 # point, the sweep, a slurmd and slurmctld are killed with signal 9 on the way. Takes some ten
-# minutes: `make slurm-all`, not `make test`. SEEDS=1-1 unless given; SWEEPS: names, all unless given.
+# minutes: `make slurm-all`, not `make test`. SEEDS=1-1 unless given; SWEEPS: names, all unless
+# given, none if empty.
 . "$(dirname "$0")/tap.bash"
 . tests/slurm-bed.bash
 
 seeds=${SEEDS:-1-1}
-sweeps=${SWEEPS:-$(grep -l '^\[sweep\]' topologies/*.ini workloads/*.ini | xargs -n1 basename -s .ini)}
+sweeps=${SWEEPS-$(grep -lE '^\[(sweep|grid|change|variant:)' topologies/*.ini workloads/*.ini |
+    xargs grep -L '^\[compare\]' | xargs -n1 basename -s .ini)}
 
 ok 'a cluster of two nodes' start_bed
 same() { # two folders, but for what says where and when

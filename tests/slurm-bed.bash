@@ -68,6 +68,12 @@ below() { # process: all that it has started, and what those have
         echo "$child"
     done
 }
+steps() { # of a job, or of all: slurmstepd of this bed, since other beds number their jobs alike
+    local step
+    for step in $(pgrep -f "slurmstepd: \[${1:-[0-9]+}\.batch\]"); do
+        [ "$(readlink "/proc/$step/cwd")" = "$bed/log" ] && echo "$step"
+    done
+}
 start_ctld() {
     slurmctld -f "$SLURM_CONF"
 }
@@ -89,9 +95,9 @@ nodes_up() {
     [ "$(sinfo -h -N -o %T 2>/dev/null | grep -cE '^(idle|mixed|allocated|completing)$')" = 2 ]
 }
 stop_bed() {
-    local pid pids
+    local pid pids step
     scancel --quiet --user "$(id -u)" 2>/dev/null
-    pids="$(pgrep -f "slurm(stepd|script).*$bed") $(pid_of slurmd-n0) $(pid_of slurmd-n1) $(pid_of slurmctld) $(pid_of munged)"
+    pids="$(for step in $(steps); do below "$step"; echo "$step"; done) $(pid_of slurmd-n0) $(pid_of slurmd-n1) $(pid_of slurmctld) $(pid_of munged)"
     for pid in $pids; do kill "$pid" 2>/dev/null; done
     for _ in $(seq 50); do # where nobody fetches their status they stay as zombies
         ps -o stat= -p "$(echo $pids | tr ' ' ,)" 2>/dev/null | grep -qv '^Z' || break
@@ -112,7 +118,7 @@ running_on() { # node
 below_jobs() { # node: the processes of its tasks, and what Slurm has put above them
     local job step
     for job in $(running_on "$1"); do
-        for step in $(pgrep -f "slurmstepd: \[$job\.batch\]"); do
+        for step in $(steps "$job"); do
             below "$step"
             [ -n "$2" ] || echo "$step"
         done
