@@ -67,7 +67,7 @@ ok '(a slurmd is killed, with what it played)' wait_for 30 node
 kill -9 "$(pid_of slurmctld)"
 sleep 1.5
 ok "(slurmctld is killed, at $(n_points) points, and started again)" start_ctld
-ok '(the node is seen to be down)' wait_for 90 down
+ok '(the node is seen to be down)' wait_for 200 down
 ok '(and comes back)' start_node n0
 ok 'the sweep ends: exit 0' exits 0 wait $pid
 ok '(same bytes)' same "$scratch/tiny" "$scratch/rough"
