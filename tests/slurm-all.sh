@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every ready sweep, locally and by Slurm, to the same bytes; and a sweep of 1,000 points of which a
-# point, the sweep, a slurmd and slurmctld are killed with signal 9 on the way. Takes some ten
-# minutes: `make slurm-all`, not `make test`. SEEDS=1-1 unless given; SWEEPS: names, all unless
+# point, the sweep, a slurmd and slurmctld are killed with signal 9 on the way. Takes half an
+# hour: `make slurm-all`, not `make test`. SEEDS=1-1 unless given; SWEEPS: names, all unless
 # given, none if empty.
 . "$(dirname "$0")/tap.bash"
 . tests/slurm-bed.bash
