@@ -275,8 +275,7 @@ static gboolean write_table(const struct results *results, const GArray *list, G
 
     if (!writer)
         return FALSE;
-    for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
-        table_writer_field(writer, columns[i]);
+    table_writer_fields(writer, columns, G_N_ELEMENTS(columns));
     table_writer_row(writer);
     for (guint i = 0; i < list->len; i++) {
         const struct effect *effect = &g_array_index(list, struct effect, i);

@@ -411,8 +411,7 @@ static gboolean write_fits(const struct results *results, const struct lattice *
 
     if (!writer)
         return FALSE;
-    for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
-        table_writer_field(writer, columns[i]);
+    table_writer_fields(writer, columns, G_N_ELEMENTS(columns));
     table_writer_row(writer);
     for (guint i = 0; i < curves->len; i++) {
         const struct scaling *curve = &g_array_index(curves, struct scaling, i);
@@ -451,8 +450,7 @@ static gboolean write_scaling(const struct results *results, const struct lattic
 
     if (!writer)
         return FALSE;
-    for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
-        table_writer_field(writer, columns[i]);
+    table_writer_fields(writer, columns, G_N_ELEMENTS(columns));
     table_writer_row(writer);
     for (guint i = 0; i < rows->len; i++) {
         uint32_t row = g_array_index(rows, struct place, i).row;

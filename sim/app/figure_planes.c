@@ -257,8 +257,7 @@ static gboolean write_planes(const struct results *results, const GPtrArray *pan
 
     if (!writer)
         return FALSE;
-    for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
-        table_writer_field(writer, columns[i]);
+    table_writer_fields(writer, columns, G_N_ELEMENTS(columns));
     table_writer_row(writer);
     for (guint i = 0; i < panels->len; i++) {
         const struct panel *panel = g_ptr_array_index(panels, i);

@@ -244,8 +244,7 @@ static gboolean write_contest(const struct results *results, const struct series
 
     if (!writer)
         return FALSE;
-    for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
-        table_writer_field(writer, columns[i]);
+    table_writer_fields(writer, columns, G_N_ELEMENTS(columns));
     for (guint i = 0; i < n_flows; i++)
         write_flow_name(writer, "received_gbps", flows,
                         ((struct series_track *)g_ptr_array_index(contest->flows, i))->id);

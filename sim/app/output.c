@@ -252,8 +252,8 @@ static struct table_writer *open_table(const struct output *output, const char *
     struct table_writer *writer =
         table_writer_new_with(path, output->scenario->run.json_lines, error);
 
-    for (size_t i = 0; writer && i < n_columns; i++)
-        table_writer_field(writer, columns[i]);
+    if (writer)
+        table_writer_fields(writer, columns, n_columns);
     return writer;
 }
 
@@ -273,8 +273,8 @@ static gboolean open_ports(struct output *output, GError **error)
     for (int cause = 0; output->ports && cause < SINK_N_DROPS; cause++)
         table_writer_printf(output->ports, "dropped_%s_packets",
                             sink_drop_name((enum sink_drop)cause));
-    for (size_t i = 0; output->ports && i < G_N_ELEMENTS(pause_columns); i++)
-        table_writer_field(output->ports, pause_columns[i]);
+    if (output->ports)
+        table_writer_fields(output->ports, pause_columns, G_N_ELEMENTS(pause_columns));
     if (output->ports)
         table_writer_row(output->ports);
     return output->ports != NULL;

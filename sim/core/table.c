@@ -209,6 +209,12 @@ void table_writer_field(struct table_writer *writer, const char *text)
         json_field(writer, text);
 }
 
+void table_writer_fields(struct table_writer *writer, const char *const *texts, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        table_writer_field(writer, texts[i]);
+}
+
 void table_writer_printf(struct table_writer *writer, const char *format, ...)
 {
     va_list list;

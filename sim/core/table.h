@@ -38,6 +38,9 @@ char *table_json_lines_path(const char *path);
 
 /* One field of the present row. Write errors are kept and reported by table_writer_close(). */
 void table_writer_field(struct table_writer *writer, const char *text);
+
+/* Several fields, such as the names of columns; the row goes on. */
+void table_writer_fields(struct table_writer *writer, const char *const *texts, size_t n);
 void table_writer_printf(struct table_writer *writer, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* A number in at most nine significant digits, with a point in any locale; empty if not finite. */
